@@ -6,14 +6,14 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 use super::derivatives::{self, power_below};
 use super::functions::{for_each_function, lane_function, lane_operators};
-use super::tape::{Place, Tape};
+use super::tape::{AdjointTape, NodeIndex};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
 
-/// A value that records its operation on a [`Tape`]: all its derivatives cost a few times the value, however many there are.
+/// A value that records its operation on a [`AdjointTape`]: all its derivatives cost a few times the value, however many there are.
 ///
 /// Besides the value it keeps its derivative by one place of the tape. What has one argument changes that alone, and leaves
 /// nothing on the tape.
@@ -24,19 +24,19 @@ pub(crate) struct Adjoint<'a, T, R> {
     /// Its derivative by its place.
     slope: Lanes<T, R>,
     /// Place on the tape; `None` for a constant.
-    place: Option<(&'a Tape<T, R>, Place)>,
+    place: Option<(&'a AdjointTape<T, R>, NodeIndex)>,
 }
 
 impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
     /// The variable number `index` of a tape.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn variable(value: Lanes<T, R>, index: usize, tape: &'a Tape<T, R>) -> Self {
+    pub(crate) fn variable(value: Lanes<T, R>, index: usize, tape: &'a AdjointTape<T, R>) -> Self {
         Adjoint { value, slope: Lanes::splat(T::ONE), place: Some((tape, tape.variable(index))) }
     }
 
     /// Its derivative by its place, and which that is.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn origin(self) -> (Lanes<T, R>, Option<Place>) {
+    pub(crate) fn origin(self) -> (Lanes<T, R>, Option<NodeIndex>) {
         (self.slope, self.place.map(|(_, place)| place))
     }
 

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 
 use crate::autodiff::adjoint::Adjoint;
-use crate::autodiff::tape::Tape;
+use crate::autodiff::tape::AdjointTape;
 use crate::curve::Model;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register, Routine};
 use crate::kernels::registers::Registers;
@@ -40,7 +40,7 @@ pub(super) struct ReverseTile<T, R> {
     pub(super) derivatives: Vec<[Lanes<T, R>; TILE]>,
     /// Results of a formula's instructions, and derivatives by them.
     pub(super) memory: Vec<[Lanes<T, R>; TILE]>,
-    tape: Tape<T, R>,
+    tape: AdjointTape<T, R>,
     adjoints: Vec<Lanes<T, R>>,
 }
 
@@ -58,7 +58,7 @@ impl<T: Real, R: Register<T>> ReverseTile<T, R> {
             responses: [zero; TILE],
             derivatives: vec![[zero; TILE]; derivatives],
             memory: Vec::new(),
-            tape: Tape::new(parameters),
+            tape: AdjointTape::new(parameters),
             adjoints: Vec::new(),
         }
     }

@@ -1,7 +1,7 @@
 //! A check of the derivatives of residual blocks, one by one.
 
 use super::error::GraphError;
-use super::group::Group;
+use super::group::ResidualGroup;
 use super::least_squares::Active;
 use super::problem::Problem;
 use crate::problem::{EvaluationError, LeastSquares, check_derivatives};
@@ -52,7 +52,7 @@ impl<T: Real> Problem<T> {
 struct Single<'a, T: Real> {
     problem: &'a Problem<T>,
     active: &'a Active<'a, T>,
-    group: &'a dyn Group<T>,
+    group: &'a dyn ResidualGroup<T>,
     k: usize,
     /// Parameter block and direction of each number of a step.
     free: Vec<(usize, usize)>,

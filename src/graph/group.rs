@@ -17,7 +17,7 @@ const WIDEST: usize = 16;
 pub(super) type ScaledLoss<T> = Option<(Loss, T)>;
 
 /// The points of all parameter blocks, how they vary, and how losses of residuals bend there.
-pub(super) struct Points<'a, T> {
+pub(super) struct BlockPoints<'a, T> {
     pub(super) x: &'a [T],
     /// First number of each block's point, and the number of all numbers.
     pub(super) ambient: &'a [usize],
@@ -31,7 +31,7 @@ pub(super) struct Points<'a, T> {
     pub(super) least_curvature: LeastCurvature<T>,
 }
 
-impl<T: Real> Points<'_, T> {
+impl<T: Real> BlockPoints<'_, T> {
     fn point(&self, block: u32) -> &[T] {
         &self.x[self.ambient[block as usize]..self.ambient[block as usize + 1]]
     }
@@ -46,7 +46,7 @@ impl<T: Real> Points<'_, T> {
 }
 
 /// Residual blocks of one type, whatever it is.
-pub(super) trait Group<T: Real>: Send + Sync {
+pub(super) trait ResidualGroup<T: Real>: Send + Sync {
     /// Number of residual blocks.
     fn len(&self) -> usize;
 
@@ -57,14 +57,14 @@ pub(super) trait Group<T: Real>: Send + Sync {
     fn residual_count(&self, k: usize) -> usize;
 
     /// Fills `r` with the residuals of residual block `k` of the group, before the loss.
-    fn residuals(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> Result<(), EvaluationError>;
+    fn residuals(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> Result<(), EvaluationError>;
 
     /// Calls `visit` for each residual block of a range with its residuals and its rows of the Jacobian, under the loss; returns the
     /// cost.
     fn linearize(
         &self,
         range: Range<usize>,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError>;
 
@@ -72,13 +72,13 @@ pub(super) trait Group<T: Real>: Send + Sync {
     fn derivatives(
         &self,
         k: usize,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         r: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError>;
 
     /// Puts residuals of residual block `k` of the group under its loss, as [`linearize`](Self::linearize) does; returns their cost.
-    fn apply_loss(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> T;
+    fn apply_loss(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> T;
 
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
@@ -102,13 +102,13 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         self.losses.push(loss);
     }
 
-    /// [`linearize`](Group::linearize) of residual block `k` by passes of `N` directions.
+    /// [`linearize`](ResidualGroup::linearize) of residual block `k` by passes of `N` directions.
     #[inline(always)]
     fn differentiate<const N: usize>(
         &self,
         k: usize,
-        points: &Points<'_, T>,
-        room: &mut Room<T, N>,
+        points: &BlockPoints<'_, T>,
+        room: &mut DualWorkspace<T, N>,
         r: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
@@ -160,10 +160,10 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
     fn linearize_all<const N: usize>(
         &self,
         range: Range<usize>,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError> {
-        let mut room = Room { numbers: Vec::new(), residuals: Vec::new() };
+        let mut room = DualWorkspace { numbers: Vec::new(), residuals: Vec::new() };
         let (mut r, mut jacobian) = (Vec::new(), Vec::new());
         let mut cost = T::ZERO;
         for k in range {
@@ -182,7 +182,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
     fn linearize_in_registers<const N: usize>(
         &self,
         range: Range<usize>,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError> {
         let mut cost = Ok(T::ZERO);
@@ -195,7 +195,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
 struct Linearization<'a, T: Real, F, const N: usize> {
     group: &'a Typed<T, F>,
     range: Range<usize>,
-    points: &'a Points<'a, T>,
+    points: &'a BlockPoints<'a, T>,
     visit: &'a mut dyn FnMut(&[T], &[T]),
     cost: &'a mut Result<T, EvaluationError>,
 }
@@ -208,12 +208,12 @@ impl<T: Real, F: CostFunction<T>, const N: usize> Kernel for Linearization<'_, T
 }
 
 /// Numbers of the points and residuals of a residual block.
-struct Room<T, const N: usize> {
+struct DualWorkspace<T, const N: usize> {
     numbers: Vec<Dual<T, N>>,
     residuals: Vec<Dual<T, N>>,
 }
 
-impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
+impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
     fn len(&self) -> usize {
         self.functions.len()
     }
@@ -226,7 +226,7 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
         self.functions[k].residual_count()
     }
 
-    fn residuals(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> Result<(), EvaluationError> {
+    fn residuals(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> Result<(), EvaluationError> {
         let blocks = self.blocks(k);
         let mut slices: [&[T]; 6] = [&[]; 6];
         slices.iter_mut().zip(blocks).for_each(|(slice, &block)| *slice = points.point(block));
@@ -236,7 +236,7 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
     fn linearize(
         &self,
         range: Range<usize>,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError> {
         let width = |k: usize| self.blocks(k).iter().map(|&block| points.width(block)).sum::<usize>();
@@ -252,15 +252,15 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
     fn derivatives(
         &self,
         k: usize,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         r: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        let mut room = Room::<T, 3> { numbers: Vec::new(), residuals: Vec::new() };
+        let mut room = DualWorkspace::<T, 3> { numbers: Vec::new(), residuals: Vec::new() };
         self.differentiate::<3>(k, points, &mut room, r, jacobian)
     }
 
-    fn apply_loss(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> T {
+    fn apply_loss(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> T {
         apply_loss(self.losses[k], points.least_curvature, r, &mut [])
     }
 

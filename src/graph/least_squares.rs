@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::error::GraphError;
-use super::group::{Group, Points};
-use super::problem::{Block, Problem};
+use super::group::{BlockPoints, ResidualGroup};
+use super::problem::{ManifoldBlock, Problem};
 use crate::manifold::Manifold;
 use crate::parallel;
 use crate::problem::{BlockJacobian, ConcurrentBlocks, EvaluationError, LeastCurvature, LeastSquares};
@@ -16,11 +16,11 @@ const FEWEST_BLOCKS: usize = 512;
 
 /// A problem whose constant blocks are known.
 pub(super) struct Active<'p, T: Real> {
-    groups: &'p [Box<dyn Group<T>>],
+    groups: &'p [Box<dyn ResidualGroup<T>>],
     /// Group of each residual block, and its place there.
     residual_blocks: &'p [(u32, u32)],
     x: &'p [T],
-    layout: Layout<'p, T>,
+    layout: GraphManifold<'p, T>,
     /// Residual blocks that are evaluated one after the other, group after group, and the number of their residuals.
     parts: Vec<(Range<usize>, usize)>,
     /// Number of residuals.
@@ -36,8 +36,8 @@ pub(super) struct Active<'p, T: Real> {
 }
 
 /// All blocks' manifolds, as one whose steps are in the free directions.
-pub(super) struct Layout<'p, T> {
-    blocks: &'p [Block<T>],
+pub(super) struct GraphManifold<'p, T> {
+    blocks: &'p [ManifoldBlock<T>],
     ambient: &'p [usize],
     /// First free direction of each block, and their number.
     columns: Vec<usize>,
@@ -45,13 +45,13 @@ pub(super) struct Layout<'p, T> {
     widest: usize,
 }
 
-impl<T: Real> std::fmt::Debug for Layout<'_, T> {
+impl<T: Real> std::fmt::Debug for GraphManifold<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Layout({} blocks)", self.blocks.len())
+        write!(f, "GraphManifold({} blocks)", self.blocks.len())
     }
 }
 
-impl<'p, T: Real> Layout<'p, T> {
+impl<'p, T: Real> GraphManifold<'p, T> {
     fn new(problem: &'p Problem<T>) -> Self {
         let mut columns = vec![0];
         for block in &problem.blocks {
@@ -59,7 +59,7 @@ impl<'p, T: Real> Layout<'p, T> {
             columns.push(columns[columns.len() - 1] + free);
         }
         let widest = problem.blocks.iter().map(|block| block.manifold.tangent_size()).max().unwrap_or(0);
-        Layout { blocks: &problem.blocks, ambient: &problem.ambient, columns, widest }
+        GraphManifold { blocks: &problem.blocks, ambient: &problem.ambient, columns, widest }
     }
 
     fn width(&self, block: usize) -> usize {
@@ -67,7 +67,7 @@ impl<'p, T: Real> Layout<'p, T> {
     }
 
     /// Calls `visit` for each block that moves with its manifold, the range of its point, and that of its columns.
-    fn for_each_moving(&self, mut visit: impl FnMut(&Block<T>, Range<usize>, Range<usize>)) {
+    fn for_each_moving(&self, mut visit: impl FnMut(&ManifoldBlock<T>, Range<usize>, Range<usize>)) {
         for (index, block) in self.blocks.iter().enumerate() {
             if self.width(index) > 0 {
                 let columns = self.columns[index]..self.columns[index + 1];
@@ -77,13 +77,13 @@ impl<'p, T: Real> Layout<'p, T> {
     }
 }
 
-impl<T> Block<T> {
+impl<T> ManifoldBlock<T> {
     pub(super) fn is_free(&self, direction: usize) -> bool {
         !(self.is_constant || self.held.contains(&direction))
     }
 }
 
-impl<T: Real> Manifold<T> for Layout<'_, T> {
+impl<T: Real> Manifold<T> for GraphManifold<'_, T> {
     fn ambient_size(&self) -> usize {
         self.ambient[self.blocks.len()]
     }
@@ -159,7 +159,7 @@ impl<T: Real> Manifold<T> for Layout<'_, T> {
 }
 
 /// Appends `∂(x ⊞ δ)/∂δ` of a block in its free directions, by rows.
-fn free_directions<T: Real>(block: &Block<T>, x: &[T], room: &mut Vec<T>, jacobian: &mut Vec<T>) {
+fn free_directions<T: Real>(block: &ManifoldBlock<T>, x: &[T], room: &mut Vec<T>, jacobian: &mut Vec<T>) {
     let tangent = block.manifold.tangent_size();
     room.clear();
     room.resize(x.len() * tangent, T::ZERO);
@@ -184,7 +184,7 @@ impl<'p, T: Real> Active<'p, T> {
         });
         let parts = parts.collect();
         let residuals = counts.sum();
-        let layout = Layout::new(problem);
+        let layout = GraphManifold::new(problem);
         Active {
             groups,
             residual_blocks: &problem.residual_blocks,
@@ -277,7 +277,7 @@ impl<'p, T: Real> Active<'p, T> {
     fn residuals_of(
         &self,
         blocks: Range<usize>,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         mut r: &mut [T],
     ) -> Result<T, EvaluationError> {
         let mut cost = T::ZERO;
@@ -293,7 +293,7 @@ impl<'p, T: Real> Active<'p, T> {
     }
 
     /// Residual blocks that follow each other, group after group, as ranges of the groups.
-    fn in_groups(&self, blocks: Range<usize>) -> impl Iterator<Item = (&dyn Group<T>, Range<usize>)> {
+    fn in_groups(&self, blocks: Range<usize>) -> impl Iterator<Item = (&dyn ResidualGroup<T>, Range<usize>)> {
         let ranges = self.groups.iter().scan(0, move |start, group| {
             let first = std::mem::replace(start, *start + group.len());
             let within = |block: usize| block.clamp(first, first + group.len()) - first;
@@ -302,8 +302,8 @@ impl<'p, T: Real> Active<'p, T> {
         ranges.filter(|(_, range)| !range.is_empty())
     }
 
-    pub(super) fn points<'a>(&'a self, x: &'a [T]) -> Points<'a, T> {
-        Points {
+    pub(super) fn points<'a>(&'a self, x: &'a [T]) -> BlockPoints<'a, T> {
+        BlockPoints {
             x,
             ambient: self.layout.ambient,
             columns: &self.layout.columns,

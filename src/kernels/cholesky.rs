@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use super::simd::Kernel;
-use super::tile::{Tile, eliminate, scaled};
+use super::tile::{RegisterTile, eliminate, scaled};
 use super::triangular::is_sound;
 use crate::real::Real;
 
@@ -25,11 +25,11 @@ const fn are_far_blocks_wide<T>(tall: usize) -> bool {
 /// overwritten with those of `Lᵀ`. `pivots` holds the diagonal of `A`, by which the pivots are judged, and is overwritten with
 /// `D`. `sound` turns `false` at the first pivot that is not, and the factorisation ends there.
 ///
-/// Left-looking: blocks of [`ROWS`] × [`WIDE`] entries, or [`FAR`] away from the diagonal, are [summed in registers](Tile), first those
+/// Left-looking: blocks of [`ROWS`] × [`WIDE`] entries, or [`FAR`] away from the diagonal, are [summed in registers](RegisterTile), first those
 /// of the panel's own columns, then strips of columns to the right, which stay in the first-level cache. The last block of a row starts
 /// early enough to be whole: entries that it repeats come out the same, and those that it writes to the lower triangle or to the
 /// diagonal are not read again. The panel must end at column `WIDE` or later.
-pub(super) struct Panel<'a, T> {
+pub(super) struct CholeskyPanel<'a, T> {
     pub(super) a: &'a mut [T],
     pub(super) pivots: &'a mut [T],
     pub(super) rows: Range<usize>,
@@ -43,7 +43,7 @@ pub(super) fn room(rows: usize) -> usize {
     (rows + 1) * rows
 }
 
-impl<T: Real> Kernel for Panel<'_, T> {
+impl<T: Real> Kernel for CholeskyPanel<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         if const { are_far_blocks_wide::<T>(TALL) } {
@@ -54,7 +54,7 @@ impl<T: Real> Kernel for Panel<'_, T> {
     }
 }
 
-impl<T: Real> Panel<'_, T> {
+impl<T: Real> CholeskyPanel<'_, T> {
     /// Fills all rows, in blocks of `W` columns to the right of the diagonal.
     ///
     /// Each block of a size is filled at one place in the code, as each is compiled for each set of registers.
@@ -122,10 +122,14 @@ impl<T: Real> Panel<'_, T> {
 
     /// A block of the lower triangle, transposed, less the contributions of the panel's rows above.
     #[inline(always)]
-    fn sums<const TALL: usize, const W: usize, const FUSED: bool>(&self, top: usize, left: usize) -> Tile<T, TALL, W> {
+    fn sums<const TALL: usize, const W: usize, const FUSED: bool>(
+        &self,
+        top: usize,
+        left: usize,
+    ) -> RegisterTile<T, TALL, W> {
         let n = self.pivots.len();
         let Range { start, end } = self.rows;
-        let mut sums = Tile::<T, TALL, W>::zero();
+        let mut sums = RegisterTile::<T, TALL, W>::zero();
         for j in 0..W {
             let lower = &self.a[(left + j) * n + top..][..TALL];
             for i in 0..TALL {
@@ -202,7 +206,7 @@ mod tests {
     fn factorise<const TALL: usize, const FUSED: bool>(a: &mut [f64], n: usize) -> Option<Vec<f64>> {
         let mut pivots: Vec<f64> = a.iter().step_by(n + 1).copied().collect();
         let (mut work, mut sound) = (vec![0.0; room(n)], false);
-        let kernel = Panel { a, pivots: &mut pivots, rows: 0..n, work: &mut work, sound: &mut sound };
+        let kernel = CholeskyPanel { a, pivots: &mut pivots, rows: 0..n, work: &mut work, sound: &mut sound };
         kernel.run::<TALL, FUSED>();
         sound.then_some(pivots)
     }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::cholesky::{self, Panel};
-use super::gram::{FewProducts, NarrowProducts, Products};
+use super::cholesky::{self, CholeskyPanel};
+use super::gram::{FewProducts, GramProducts, NarrowProducts};
 use super::matrix_product::{Matrix, MatrixProduct, multiply};
 use super::product::{Outer, RowDots, RowsTimes};
 use super::reflections::Reflections;
 use super::simd::{self, Kernel};
 use super::singular_values::singular_values;
-use super::substitution::{Backward, Forward};
+use super::substitution::{BackwardSubstitution, ForwardSubstitution};
 use super::triangular::{SMALL_SYSTEM, cholesky as plain_cholesky};
 use super::vectors::Vectors;
 
@@ -91,7 +91,7 @@ macro_rules! float_kernels {
             fn add_products(gram: &mut [$float], gradient: &mut [$float], rows: &[$float], r: &[$float]) {
                 macro_rules! few {
                     ($n:literal) => {
-                        FewProducts::<$float, $n>(Products { gram, gradient, rows, r }).run::<1, false>()
+                        FewProducts::<$float, $n>(GramProducts { gram, gradient, rows, r }).run::<1, false>()
                     };
                 }
                 // Too little to do for the wide registers to be worth a call.
@@ -113,7 +113,7 @@ macro_rules! float_kernels {
                 }
                 macro_rules! narrow {
                     ($run:path: $top:literal, $near:literal, $below:literal, $registers:literal) => {
-                        $run(NarrowProducts::<$float, $top, $near, $below, $registers>(Products {
+                        $run(NarrowProducts::<$float, $top, $near, $below, $registers>(GramProducts {
                             gram,
                             gradient,
                             rows,
@@ -123,15 +123,15 @@ macro_rules! float_kernels {
                 }
                 match n {
                     // The widest registers are of no use to rows of few numbers.
-                    2 => NarrowProducts::<$float, 2, 2, 0, 2>(Products { gram, gradient, rows, r }).run::<1, false>(),
+                    2 => NarrowProducts::<$float, 2, 2, 0, 2>(GramProducts { gram, gradient, rows, r }).run::<1, false>(),
                     3 => narrow!(simd::run_in_256_bits: 3, 4, 0, 4),
                     4 => narrow!(simd::run_in_256_bits: 4, 4, 0, 4),
                     5 => narrow!(simd::run_in_256_bits: 4, 4, 1, 8),
                     6 => narrow!(simd::run_in_256_bits: 4, 4, 2, 8),
                     7 => narrow!($run_eight: 4, 4, 3, 8),
                     8 => narrow!($run_eight: 4, 4, 4, 8),
-                    _ if n < $wide => simd::run_in_256_bits(Products::<$float, 8> { gram, gradient, rows, r }),
-                    _ => simd::run(Products::<$float, $wide> { gram, gradient, rows, r }),
+                    _ if n < $wide => simd::run_in_256_bits(GramProducts::<$float, 8> { gram, gradient, rows, r }),
+                    _ => simd::run(GramProducts::<$float, $wide> { gram, gradient, rows, r }),
                 }
             }
 
@@ -221,11 +221,11 @@ macro_rules! float_kernels {
             }
 
             fn substitute_forward(factor: &[$float], b: &mut [$float]) {
-                simd::run(Forward { factor, b });
+                simd::run(ForwardSubstitution { factor, b });
             }
 
             fn substitute_backward(factor: &[$float], b: &mut [$float]) {
-                simd::run(Backward { factor, b });
+                simd::run(BackwardSubstitution { factor, b });
             }
 
             fn reflect_rows(
@@ -248,7 +248,7 @@ macro_rules! float_kernels {
 float_kernels!(f32, 16, simd::run_in_256_bits);
 float_kernels!(f64, 8, simd::run);
 
-/// The Cholesky factorisation of systems that are not small, a [`Panel`] of `Lᵀ` at a time. The products of a few panels are subtracted
+/// The Cholesky factorisation of systems that are not small, a [`CholeskyPanel`] of `Lᵀ` at a time. The products of a few panels are subtracted
 /// together, a [`MatrixProduct`] from the rest of the matrix, and before from each of these panels, of the ones above it.
 fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: &mut Scratch<T>) -> bool {
     let n = inverse_pivots.len();
@@ -271,7 +271,7 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
             subtract_products(a, n, scaled, first..start, end);
         }
         let mut sound = false;
-        let panel = Panel { a, pivots, rows: rows.clone(), work, sound: &mut sound };
+        let panel = CholeskyPanel { a, pivots, rows: rows.clone(), work, sound: &mut sound };
         match n {
             _ if n > FEW_UNKNOWNS => simd::run(panel),
             _ if n > SHORT_ROWS || size_of::<T>() == size_of::<f64>() => simd::run_in_256_bits(panel),

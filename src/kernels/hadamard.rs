@@ -4,7 +4,7 @@ use super::simd::{self, Kernel, multiply_add};
 use crate::real::Real;
 
 /// Some rows of a row-major matrix, and of each of them the first columns.
-pub(crate) struct Block<'a, T> {
+pub(crate) struct MatrixBlock<'a, T> {
     /// Numbers from the first of the rows on.
     pub(crate) rows: &'a mut [T],
     /// Numbers in a whole row.
@@ -18,7 +18,7 @@ pub(crate) struct Block<'a, T> {
 /// `K` is a block, `products` are rows of as many numbers as it has columns, and `factors` holds `S`. There has to be room
 /// for one of these rows in `room`.
 pub(crate) fn put_hadamard<T: Real>(
-    block: Block<'_, T>,
+    block: MatrixBlock<'_, T>,
     accumulate: bool,
     products: &[T],
     factors: &[T],
@@ -30,7 +30,7 @@ pub(crate) fn put_hadamard<T: Real>(
 }
 
 struct Hadamard<'a, T> {
-    block: Block<'a, T>,
+    block: MatrixBlock<'a, T>,
     accumulate: bool,
     products: &'a [T],
     factors: &'a [T],
@@ -42,7 +42,8 @@ struct Hadamard<'a, T> {
 impl<T: Real> Kernel for Hadamard<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Hadamard { block: Block { rows, stride, width }, accumulate, products, factors, c, group, room } = self;
+        let Hadamard { block: MatrixBlock { rows, stride, width }, accumulate, products, factors, c, group, room } =
+            self;
         let room = &mut room[..width];
         let samples = rows.chunks_mut(group * stride).zip(products.chunks_exact(group * width));
         for ((rows, products), factors) in samples.zip(factors.chunks_exact(width / group)) {
@@ -80,7 +81,7 @@ mod tests {
         let (products, factors): (Vec<T>, Vec<T>) = (numbers(height * width, 1), numbers(samples * columns, 2));
         let before: Vec<T> = numbers(height * stride, 3);
         let (mut matrix, c) = (before.clone(), T::from_f64(2.0));
-        let block = Block { rows: &mut matrix, stride, width };
+        let block = MatrixBlock { rows: &mut matrix, stride, width };
         put_hadamard(block, accumulate, &products, &factors, c, group, &mut vec![T::ZERO; width + 1]);
         for (at, (&found, &before)) in matrix.iter().zip(&before).enumerate() {
             let (i, j) = (at / stride, at % stride);

@@ -92,7 +92,7 @@ fn invert_small<T: Real>(a: &mut [T], n: usize, memory: &mut [T]) -> bool {
         }
     }
     let mut sound = true;
-    simd::run(Eliminate { rows, width, diagonal: &diagonal[..height], sound: &mut sound });
+    simd::run(GaussJordan { rows, width, diagonal: &diagonal[..height], sound: &mut sound });
     for (row, from) in a.chunks_exact_mut(n).zip(rows.chunks_exact(width)) {
         row.copy_from_slice(&from[..n]);
     }
@@ -100,7 +100,7 @@ fn invert_small<T: Real>(a: &mut [T], n: usize, memory: &mut [T]) -> bool {
 }
 
 /// Gauss–Jordan elimination without pivoting, in place.
-struct Eliminate<'a, T> {
+struct GaussJordan<'a, T> {
     /// Rows of whole chunks, as many as fill blocks.
     rows: &'a mut [T],
     /// Numbers of a row.
@@ -109,10 +109,10 @@ struct Eliminate<'a, T> {
     sound: &'a mut bool,
 }
 
-impl<T: Real> Kernel for Eliminate<'_, T> {
+impl<T: Real> Kernel for GaussJordan<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Eliminate { rows, width, diagonal, sound } = self;
+        let GaussJordan { rows, width, diagonal, sound } = self;
         let chunks = rows.as_chunks_mut().0;
         // The number of chunks is a constant to the loops, which are unrolled.
         *sound = match width / WIDE {

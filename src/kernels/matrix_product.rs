@@ -55,15 +55,15 @@ pub(super) struct MatrixProduct<'a, T> {
 
 /// Computes a product. Memory for copies, less than 1 MiB, is kept by the thread.
 pub(super) fn multiply<T: Vectors>(product: MatrixProduct<'_, T>) {
-    T::with_room(|room| T::run_in_vectors(InTiles { product, room }));
+    T::with_room(|room| T::run_in_vectors(TiledProduct { product, room }));
 }
 
-struct InTiles<'a, T> {
+struct TiledProduct<'a, T> {
     product: MatrixProduct<'a, T>,
     room: &'a mut Vec<T>,
 }
 
-impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
+impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
     #[inline(always)]
     fn run<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(self) {
         let Self { product, room } = self;
@@ -158,14 +158,14 @@ impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
 }
 
 /// Number of columns whose sums stay in registers.
-struct Panel {
+struct ColumnPanel {
     columns: Range<usize>,
     registers: usize,
 }
 
 /// The panels of columns: of `WIDE` registers, or two where three leave one for a single one.
 #[inline(always)]
-fn panels<T, V: Vector<T>, const WIDE: usize>(mut columns: Range<usize>) -> impl Iterator<Item = Panel> {
+fn panels<T, V: Vector<T>, const WIDE: usize>(mut columns: Range<usize>) -> impl Iterator<Item = ColumnPanel> {
     std::iter::from_fn(move || {
         let registers = match columns.len().div_ceil(V::LANES) {
             0 => return None,
@@ -174,7 +174,7 @@ fn panels<T, V: Vector<T>, const WIDE: usize>(mut columns: Range<usize>) -> impl
         };
         let start = columns.start;
         columns.start = columns.end.min(start + registers * V::LANES);
-        Some(Panel { columns: start..columns.start, registers })
+        Some(ColumnPanel { columns: start..columns.start, registers })
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::array::array_of;
 use super::simd::{Kernel, multiply_add};
-use super::tile::{Tile, eliminate};
+use super::tile::{RegisterTile, eliminate};
 use crate::real::Real;
 
 /// Rows that are absorbed before the next ones are read, so that they stay in the cache.
@@ -56,7 +56,7 @@ impl<T: Real, const WIDE: usize> Reflections<'_, T, WIDE> {
         let Compact { products, tau } = self.eliminate_columns::<TALL, FUSED>(first);
         for left in (first + TALL..n).step_by(WIDE) {
             let begin = left.min(n - WIDE);
-            let mut sums = Tile::<T, TALL, WIDE>::zero();
+            let mut sums = RegisterTile::<T, TALL, WIDE>::zero();
             for row in self.jacobian.chunks_exact(n) {
                 if let (Some(v), Some(row)) = (row[first..].first_chunk::<TALL>(), row[begin..].first_chunk::<WIDE>()) {
                     sums.add_product::<FUSED>(v, row);

@@ -26,13 +26,13 @@ const SHARED: u32 = u32::MAX - 1;
 /// to is in that part's range of the numbers; the others, like the blocks of `Jᵀr`, are summed by each part for itself, and then
 /// over the parts, in their order. So the sums do not depend on the number of threads.
 pub(super) struct BlockSums<T> {
-    parts: Vec<Part<T>>,
+    parts: Vec<BlockPart<T>>,
     /// Numbers of the blocks that more than one part adds to.
     shared: Range<usize>,
 }
 
 /// Residual blocks that follow each other.
-struct Part<T> {
+struct BlockPart<T> {
     structure: Structure,
     sums: PartSums<T>,
 }
@@ -47,7 +47,7 @@ struct Structure {
     /// End of each list.
     ends: Vec<usize>,
     /// Places of the product of each pair of them, `(0, 0), (1, 0), (1, 1), (2, 0) …`, one list behind the other.
-    places: Vec<Place>,
+    places: Vec<ProductSlot>,
     /// Numbers of `JᵀJ` that only this part adds to.
     own: Range<usize>,
     /// Places of the part's sums of the other blocks of `JᵀJ`, in their order.
@@ -58,7 +58,7 @@ struct Structure {
 
 /// Place of the product of two blocks of columns.
 #[derive(Clone, Copy)]
-struct Place {
+struct ProductSlot {
     /// First number.
     at: usize,
     /// True if the product with the rows of the second block is stored.
@@ -140,7 +140,7 @@ impl<T: Real> BlockSums<T> {
                         end = end.max(place + len);
                     }
                     let at = if is_shared { own_shared[k].1 } else { place - start };
-                    places.push(Place { at, is_transposed: i < j, is_shared });
+                    places.push(ProductSlot { at, is_transposed: i < j, is_shared });
                 }
             }
             let own = std::mem::replace(&mut start, end)..end;
@@ -151,7 +151,7 @@ impl<T: Real> BlockSums<T> {
                 outcome: Ok(T::ZERO),
             };
             let (shared, gradient) = (shared.spans, gradient.spans);
-            Part {
+            BlockPart {
                 structure: Structure { blocks: part, columns, ends: part_ends, places, own, shared, gradient },
                 sums,
             }
@@ -176,7 +176,7 @@ impl<T: Real> BlockSums<T> {
     ) -> Result<(T, T), EvaluationError> {
         let (mut own, shared) = gram.split_at_mut(self.shared.start);
         let mut rows = rows.iter_mut();
-        let additions = self.parts.iter_mut().map(|Part { structure, sums }| {
+        let additions = self.parts.iter_mut().map(|BlockPart { structure, sums }| {
             let (values, others) = std::mem::take(&mut own).split_at_mut(structure.own.len());
             own = others;
             Addition::new(structure, sums, values, rows.next())
@@ -210,7 +210,7 @@ impl<T: Real> BlockSums<T> {
         let mut squares = T::ZERO;
         shared.fill(T::ZERO);
         gradient.fill(T::ZERO);
-        for Part { structure, sums } in &self.parts {
+        for BlockPart { structure, sums } in &self.parts {
             squares += sums.squares;
             add_spans(gradient, &structure.gradient, &sums.gradient, 0);
             add_spans(shared, &structure.shared, &sums.shared, self.shared.start);
@@ -260,7 +260,7 @@ struct Addition<'a, T> {
     /// Number of their blocks of columns.
     start: usize,
     /// Places of the residual blocks that have not been added.
-    places: std::slice::Iter<'a, Place>,
+    places: std::slice::Iter<'a, ProductSlot>,
     /// First residual block that is not of the structure.
     contradiction: Option<usize>,
 }
@@ -324,7 +324,7 @@ struct AddBlock<'a, 'b, T> {
     jacobian: &'a [T],
     /// First number of the gradient, and number of columns, of each block of columns.
     columns: &'a [(usize, usize)],
-    places: &'a mut std::slice::Iter<'b, Place>,
+    places: &'a mut std::slice::Iter<'b, ProductSlot>,
     values: &'a mut [T],
     shared: &'a mut [T],
     gradient: &'a mut [T],

@@ -37,7 +37,7 @@ const AFFORDABLE: f64 = 40.0;
 pub struct SparseNormal<T> {
     structure: BlockStructure,
     /// Sums at the current point and at the candidate.
-    sums: [Sums<T>; 2],
+    sums: [BlockEquations<T>; 2],
     /// Index of the current point's.
     current: usize,
     factor: SparseCholesky<T>,
@@ -53,7 +53,7 @@ pub struct SparseNormal<T> {
 }
 
 /// Sums over residual blocks.
-struct Sums<T> {
+struct BlockEquations<T> {
     /// `JᵀJ`.
     gram: BlockMatrix<T>,
     /// `Jᵀr`.
@@ -88,7 +88,8 @@ impl<T: Real> SparseNormal<T> {
         let mut pattern = pattern;
         let block_sums = BlockSums::new(&mut pattern, &structure);
         let factor = SparseCholesky::new(symbolic, &pattern).map_err(too_large)?;
-        let zero = || Sums { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n], rows: Vec::new() };
+        let zero =
+            || BlockEquations { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n], rows: Vec::new() };
         let sums = [zero(), zero()];
         Ok(SparseNormal {
             structure,
@@ -191,7 +192,7 @@ impl<T: Real> SparseNormal<T> {
         problem: &mut dyn BlockJacobian<T>,
         x: &[T],
     ) -> Result<(T, T), EvaluationError> {
-        let Sums { gram, gradient, rows } = &mut self.sums[1 - self.current];
+        let BlockEquations { gram, gradient, rows } = &mut self.sums[1 - self.current];
         if !(std::mem::take(&mut self.needs_rows) || self.rows_help) {
             *rows = Vec::new();
         } else if rows.is_empty() {
@@ -202,7 +203,7 @@ impl<T: Real> SparseNormal<T> {
 
     /// Solves by the Cholesky factorisation of `JᵀJ + λD²`.
     fn solve_normal(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
-        let Sums { gram, gradient, .. } = &self.sums[self.current];
+        let BlockEquations { gram, gradient, .. } = &self.sums[self.current];
         self.factor.factorize(gram, lambda, d)?;
         step.iter_mut().zip(gradient).for_each(|(step, &gradient)| *step = -gradient);
         self.factor.solve_in_place(step);
@@ -212,7 +213,7 @@ impl<T: Real> SparseNormal<T> {
     /// Condition number of `H = JᵀJ + λD²` along a step `δ`: `Σ H_jj δ_j² / δᵀHδ`, which no unit changes. It is infinite where `δ`
     /// does not lead downwards.
     fn condition_along(&self, lambda: T, d: &[T], step: &[T]) -> T {
-        let Sums { gram, gradient, .. } = &self.sums[self.current];
+        let BlockEquations { gram, gradient, .. } = &self.sums[self.current];
         let curvature = -dot(gradient, step);
         let length = scaled_norm(d, step);
         let form = gram.diagonal_form(step) + lambda * length * length;
@@ -222,7 +223,7 @@ impl<T: Real> SparseNormal<T> {
     /// Solves by orthogonal elimination of the rows, which have been kept.
     fn solve_rows(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
         let SparseNormal { structure, factor, elimination, hopeless, room, .. } = self;
-        let Sums { gram, rows, .. } = &self.sums[self.current];
+        let BlockEquations { gram, rows, .. } = &self.sums[self.current];
         let rows = |k: usize| KeptRows::find(rows, k);
         let elimination = elimination.get_or_insert_with(|| OrthogonalElimination::new(factor, structure));
         if elimination.flops(factor, |k| rows(k).0.len()) > AFFORDABLE * factor.flops() {

@@ -19,8 +19,8 @@ use crate::variables::Variable;
 /// every step.
 #[derive(Debug)]
 pub struct Expression<'a, T> {
-    recorder: &'a RefCell<Recorder<T>>,
-    kind: Kind,
+    recorder: &'a RefCell<TermRecorder<T>>,
+    kind: ExpressionNode,
 }
 
 impl<T> Clone for Expression<'_, T> {
@@ -33,7 +33,7 @@ impl<T> Copy for Expression<'_, T> {}
 
 /// Kind of an expression, and its place on the tape.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum ExpressionNode {
     /// Place on the tape of what is computed once.
     Known(Node),
     /// Place on the tape of what depends on variables.
@@ -44,7 +44,7 @@ pub(super) enum Kind {
 
 /// The tapes of a term that is being written.
 #[derive(Debug)]
-pub(super) struct Recorder<T> {
+pub(super) struct TermRecorder<T> {
     pub(super) term: String,
     pub(super) names: Vec<String>,
     /// Computed from coordinates, its first input, and known values.
@@ -60,13 +60,13 @@ pub(super) struct Recorder<T> {
     pub(super) error: Option<PhysicsError>,
 }
 
-impl<T: Real> Recorder<T> {
+impl<T: Real> TermRecorder<T> {
     /// The node of an expression on the tape of all terms.
-    pub(super) fn unknown(&mut self, kind: Kind) -> Option<Node> {
+    pub(super) fn unknown(&mut self, kind: ExpressionNode) -> Option<Node> {
         match kind {
-            Kind::Unknown(node) => Some(node),
-            Kind::Failed => None,
-            Kind::Known(node) => {
+            ExpressionNode::Unknown(node) => Some(node),
+            ExpressionNode::Failed => None,
+            ExpressionNode::Known(node) => {
                 let place = self.brought.iter().position(|&brought| brought == node).unwrap_or_else(|| {
                     self.brought.push(node);
                     self.brought.len() - 1
@@ -80,12 +80,12 @@ impl<T: Real> Recorder<T> {
         }
     }
 
-    fn fail(&mut self, error: PhysicsError) -> Kind {
+    fn fail(&mut self, error: PhysicsError) -> ExpressionNode {
         self.error.get_or_insert(error);
-        Kind::Failed
+        ExpressionNode::Failed
     }
 
-    fn taped(&mut self, result: Result<Node, TapeError>, kind: impl FnOnce(Node) -> Kind) -> Kind {
+    fn taped(&mut self, result: Result<Node, TapeError>, kind: impl FnOnce(Node) -> ExpressionNode) -> ExpressionNode {
         match result {
             Ok(node) => kind(node),
             Err(source) => {
@@ -109,11 +109,11 @@ impl<T: Real> Recorder<T> {
 /// Points of a term, the argument of the closure of [`Equations::term`](super::Equations::term), which writes the residual there.
 #[derive(Debug)]
 pub struct At<T> {
-    pub(super) recorder: RefCell<Recorder<T>>,
+    pub(super) recorder: RefCell<TermRecorder<T>>,
 }
 
 impl<T: Real> At<T> {
-    fn expression(&self, kind: Kind) -> Expression<'_, T> {
+    fn expression(&self, kind: ExpressionNode) -> Expression<'_, T> {
         Expression { recorder: &self.recorder, kind }
     }
 
@@ -124,9 +124,9 @@ impl<T: Real> At<T> {
             Some(column) => {
                 let x = recorder.known_coordinates;
                 let node = recorder.known.slice(x, column..column + 1);
-                recorder.taped(node, Kind::Known)
+                recorder.taped(node, ExpressionNode::Known)
             }
-            None => Kind::Failed,
+            None => ExpressionNode::Failed,
         };
         drop(recorder);
         self.expression(kind)
@@ -136,7 +136,7 @@ impl<T: Real> At<T> {
     pub fn value(&self, name: &str) -> Expression<'_, T> {
         let mut recorder = self.recorder.borrow_mut();
         let kind = match recorder.values.iter().find(|(known, _)| known == name) {
-            Some(&(_, node)) => Kind::Known(node),
+            Some(&(_, node)) => ExpressionNode::Known(node),
             None => {
                 let term = recorder.term.clone();
                 recorder.fail(PhysicsError::UnknownValue { term, name: name.to_owned() })
@@ -167,10 +167,10 @@ impl<T: Real> At<T> {
                 output,
             })
         } else if width == 1 {
-            Kind::Unknown(field.node)
+            ExpressionNode::Unknown(field.node)
         } else {
             let node = recorder.tape.slice(field.node, output..output + 1);
-            recorder.taped(node, Kind::Unknown)
+            recorder.taped(node, ExpressionNode::Unknown)
         };
         drop(recorder);
         self.expression(kind)
@@ -184,33 +184,33 @@ impl<T: Real> At<T> {
 
     fn variable(&self, variable: Variable) -> Expression<'_, T> {
         let node = self.recorder.borrow_mut().tape.variable(variable);
-        self.expression(Kind::Unknown(node))
+        self.expression(ExpressionNode::Unknown(node))
     }
 
     /// A number.
     pub fn constant(&self, value: T) -> Expression<'_, T> {
         let node = self.recorder.borrow_mut().known.constant(&[value]);
-        self.expression(Kind::Known(node))
+        self.expression(ExpressionNode::Known(node))
     }
 }
 
 impl<'a, T: Real> Expression<'a, T> {
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> ExpressionNode {
         self.kind
     }
 
     fn map(self, operation: impl FnOnce(&mut Tape<T>, Node) -> Result<Node, TapeError>) -> Self {
         let mut recorder = self.recorder.borrow_mut();
         let kind = match self.kind {
-            Kind::Known(node) => {
+            ExpressionNode::Known(node) => {
                 let node = operation(&mut recorder.known, node);
-                recorder.taped(node, Kind::Known)
+                recorder.taped(node, ExpressionNode::Known)
             }
-            Kind::Unknown(node) => {
+            ExpressionNode::Unknown(node) => {
                 let node = operation(&mut recorder.tape, node);
-                recorder.taped(node, Kind::Unknown)
+                recorder.taped(node, ExpressionNode::Unknown)
             }
-            Kind::Failed => Kind::Failed,
+            ExpressionNode::Failed => ExpressionNode::Failed,
         };
         drop(recorder);
         Expression { kind, ..self }
@@ -221,16 +221,16 @@ impl<'a, T: Real> Expression<'a, T> {
         let kind = if !std::ptr::eq(self.recorder, other.recorder) {
             let term = recorder.term.clone();
             recorder.fail(PhysicsError::Foreign { term })
-        } else if let (Kind::Known(a), Kind::Known(b)) = (self.kind, other.kind) {
+        } else if let (ExpressionNode::Known(a), ExpressionNode::Known(b)) = (self.kind, other.kind) {
             let node = operation(&mut recorder.known, a, b);
-            recorder.taped(node, Kind::Known)
+            recorder.taped(node, ExpressionNode::Known)
         } else {
             match (recorder.unknown(self.kind), recorder.unknown(other.kind)) {
                 (Some(a), Some(b)) => {
                     let node = operation(&mut recorder.tape, a, b);
-                    recorder.taped(node, Kind::Unknown)
+                    recorder.taped(node, ExpressionNode::Unknown)
                 }
-                _ => Kind::Failed,
+                _ => ExpressionNode::Failed,
             }
         };
         drop(recorder);
@@ -271,7 +271,7 @@ impl<'a, T: Real> Expression<'a, T> {
     }
 
     fn failed(self) -> Self {
-        Expression { kind: Kind::Failed, ..self }
+        Expression { kind: ExpressionNode::Failed, ..self }
     }
 
     /// A smooth [`Function`] of it.

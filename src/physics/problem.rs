@@ -19,7 +19,7 @@ use crate::variables::Variables;
 
 /// A term: points, and residuals that are to vanish there.
 #[derive(Debug)]
-pub(super) struct Term<T> {
+pub(super) struct EquationTerm<T> {
     pub(super) name: String,
     pub(super) points: Points<T>,
     pub(super) weight: T,
@@ -37,7 +37,7 @@ pub(super) struct Term<T> {
 #[derive(Debug)]
 pub struct Collocation<T> {
     network: Network<T>,
-    terms: Vec<Term<T>>,
+    terms: Vec<EquationTerm<T>>,
     columns: usize,
     /// Coordinates, set, factor of the residuals, and the numbers computed once, of the points of all terms, one after the other.
     arrays: Vec<Array2<T>>,
@@ -49,7 +49,7 @@ impl<T: Real> Collocation<T> {
         mut tape: Tape<T>,
         [coordinates, set, scale]: [Node; 3],
         columns: usize,
-        terms: Vec<Term<T>>,
+        terms: Vec<EquationTerm<T>>,
         variables: &Variables<T>,
     ) -> Result<Self, PhysicsError> {
         if terms.is_empty() {
@@ -325,7 +325,7 @@ impl<T: Real> Collocation<T> {
     }
 }
 
-impl<T: Real> Term<T> {
+impl<T: Real> EquationTerm<T> {
     /// Inputs of the network for these points.
     fn arrays(
         &self,

@@ -8,11 +8,11 @@ use crate::real::Real;
 /// Layout of the variables when something was built for them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Layout {
-    entries: Vec<Entry>,
+    entries: Vec<LayoutEntry>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Entry {
+struct LayoutEntry {
     handle: Variable,
     name: String,
     shape: Vec<usize>,
@@ -22,7 +22,7 @@ impl Layout {
     pub(crate) fn of<T: Real>(variables: &Variables<T>) -> Self {
         let entry = |handle| {
             let (name, shape) = (variables.name(handle).to_owned(), variables.shape(handle).to_vec());
-            Entry { handle, name, shape }
+            LayoutEntry { handle, name, shape }
         };
         Layout { entries: variables.iter().map(entry).collect() }
     }

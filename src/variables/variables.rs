@@ -79,12 +79,12 @@ impl Variable {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variables<T> {
     values: Vec<T>,
-    entries: Vec<Entry>,
+    entries: Vec<NamedArray>,
 }
 
 /// Layout of one variable.
 #[derive(Debug, Clone, PartialEq)]
-struct Entry {
+struct NamedArray {
     name: String,
     shape: Vec<usize>,
     handle: Variable,
@@ -124,7 +124,7 @@ impl<T: Real> Variables<T> {
         let rows = values.len().checked_div(columns).unwrap_or(0);
         let handle = Variable { index: self.entries.len(), offset: self.values.len(), rows, columns };
         self.values.extend(values.iter());
-        self.entries.push(Entry { name, shape: values.shape().to_vec(), handle, trainable: true });
+        self.entries.push(NamedArray { name, shape: values.shape().to_vec(), handle, trainable: true });
         Ok(handle)
     }
 

@@ -8,7 +8,7 @@ use crate::real::Real;
 
 /// Variables that follow each other both in a child's update and in its parent's front.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct IndexRun {
     /// First of them in the update.
     pub(crate) from: u32,
     /// First of them in the front.
@@ -17,7 +17,7 @@ pub(crate) struct Run {
     pub(crate) len: u32,
 }
 
-impl Run {
+impl IndexRun {
     /// Its first row in the update, that in the front, and the number of rows.
     fn places(&self) -> [usize; 3] {
         [self.from as usize, self.to as usize, self.len as usize]
@@ -32,7 +32,7 @@ pub(crate) struct ExtendAdd<'a, T> {
     /// Number of variables of the update.
     pub(crate) size: usize,
     /// Places of its variables in the front, all of them in their order.
-    pub(crate) runs: &'a [Run],
+    pub(crate) runs: &'a [IndexRun],
 }
 
 impl<T: Real> Kernel for ExtendAdd<'_, T> {
@@ -68,7 +68,7 @@ pub(crate) struct SubtractProducts<'a, T> {
     /// Number of variables of the child's update.
     pub(crate) size: usize,
     /// Places of its variables in the front, all of them in their order.
-    pub(crate) runs: &'a [Run],
+    pub(crate) runs: &'a [IndexRun],
 }
 
 impl<T: Real> Kernel for SubtractProducts<'_, T> {

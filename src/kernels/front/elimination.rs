@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Front, STRIP, first_row, padded};
 use crate::kernels::simd::{self, Kernel};
-use crate::kernels::tile::{Tile, difference, eliminate, scaled};
+use crate::kernels::tile::{RegisterTile, difference, eliminate, scaled};
 use crate::kernels::triangular::lost_digits;
 use crate::real::Real;
 
@@ -107,7 +107,7 @@ impl<T: Real> EliminateRows<'_, T> {
         let stride = padded(self.front.size);
         let (above, rows) = self.front.panel[first * stride..].split_at_mut((top - first) * stride);
         let start = stride - self.front.size + top;
-        let mut corner = Tile::<T, TALL, TALL>::zero();
+        let mut corner = RegisterTile::<T, TALL, TALL>::zero();
         for row in above.chunks_exact(stride) {
             if let Some(factors) = row[start..].first_chunk::<TALL>() {
                 corner.add_product::<FUSED>(factors, factors);
@@ -141,14 +141,14 @@ impl<T: Real> EliminateRows<'_, T> {
             *row = scaled(row, -T::ONE);
         }
         for left in (start / STRIP * STRIP..stride).step_by(STRIP) {
-            let mut products = Tile::<T, TALL, STRIP>::zero();
+            let mut products = RegisterTile::<T, TALL, STRIP>::zero();
             for row in above.chunks_exact(stride) {
                 let (row, wide) = (row[start..].first_chunk::<TALL>(), row[left..].first_chunk::<STRIP>());
                 if let (Some(tall), Some(wide)) = (row, wide) {
                     products.add_product::<FUSED>(tall, wide);
                 }
             }
-            let mut sums = Tile::<T, TALL, STRIP>::zero();
+            let mut sums = RegisterTile::<T, TALL, STRIP>::zero();
             for i in 0..TALL {
                 if let Some(row) = rows[i * stride + left..].first_chunk::<STRIP>() {
                     for j in 0..STRIP {
@@ -237,7 +237,7 @@ fn subtract_products<T: Real, const TALL: usize, const FUSED: bool>(
     rows: &mut [T],
     rows_stride: usize,
 ) {
-    let mut products = Tile::<T, TALL, STRIP>::zero();
+    let mut products = RegisterTile::<T, TALL, STRIP>::zero();
     for row in panel.chunks_exact(stride) {
         let (tall, wide) = (row[tall..].first_chunk::<TALL>(), row[wide..].first_chunk::<STRIP>());
         if let (Some(tall), Some(wide)) = (tall, wide) {

@@ -6,7 +6,7 @@ mod substitution;
 
 use std::ops::Range;
 
-pub(crate) use children::{ExtendAdd, FEW, Run, SubtractProducts};
+pub(crate) use children::{ExtendAdd, FEW, IndexRun, SubtractProducts};
 pub(crate) use elimination::Eliminate;
 pub(crate) use substitution::{SolveBackward, SolveForward};
 

@@ -60,7 +60,7 @@ macro_rules! vectors {
                     Registers::Avx512 => x86::run_with_avx512::<$float, x86::$avx512>(kernel),
                     #[cfg(target_arch = "x86_64")]
                     Registers::Avx2 => x86::run_with_avx2::<$float, x86::$avx2>(kernel),
-                    _ => kernel.run::<portable::Portable<$float, $portable>, 4, 4, 3>(),
+                    _ => kernel.run::<portable::PortableVector<$float, $portable>, 4, 4, 3>(),
                 }
             }
 

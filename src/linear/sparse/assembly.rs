@@ -16,12 +16,12 @@ pub(super) struct Scatter {
     pub(super) to: usize,
     pub(super) rows: u32,
     pub(super) columns: u32,
-    pub(super) way: Way,
+    pub(super) way: Orientation,
 }
 
 /// Turn of a block on its way.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum Orientation {
     /// Rows stay rows.
     Plain,
     /// Rows become columns.
@@ -71,9 +71,11 @@ impl Scatter {
         let panel = &mut panel[self.to..];
         for (i, row) in block.chunks_exact(columns).enumerate() {
             match self.way {
-                Way::Plain => copy_few(row, &mut panel[i * stride..]),
-                Way::Transposed => row.iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
-                Way::Diagonal => row[..=i].iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
+                Orientation::Plain => copy_few(row, &mut panel[i * stride..]),
+                Orientation::Transposed => row.iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
+                Orientation::Diagonal => {
+                    row[..=i].iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry)
+                }
             }
         }
     }

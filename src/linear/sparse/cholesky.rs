@@ -1,13 +1,13 @@
 //! Sparse Cholesky factorisation of a symmetric matrix of blocks.
 
-use super::assembly::{Assembly, Scatter, Way};
-use super::elimination::{Elimination, Factor, Room};
+use super::assembly::{Assembly, Orientation, Scatter};
+use super::elimination::{FactorPart, MultifrontalElimination, TaskWorkspace};
 use super::lists::Lists;
 use super::matrix::BlockMatrix;
-use super::pattern::{BlockPattern, Entry, TooLarge};
+use super::pattern::{BlockPattern, StoredBlock, TooLarge};
 use super::substitution::{Panels, Substitution};
 use super::symbolic::SymbolicCholesky;
-use crate::kernels::front::{Run, padded};
+use crate::kernels::front::{IndexRun, padded};
 use crate::kernels::vector::dot;
 use crate::linear::IllConditioned;
 use crate::parallel;
@@ -30,11 +30,11 @@ pub(crate) struct SparseCholesky<T> {
     /// Children of each supernode.
     pub(super) children: Lists<u32>,
     /// Places of the rows below each child in its parent's front, in the order of the lists of children.
-    pub(super) runs: Lists<Run>,
+    pub(super) runs: Lists<IndexRun>,
     /// Rows below each supernode, where they are in a vector: first number, and number of numbers.
     spans: Lists<(usize, usize)>,
     /// Updates that wait to be added, of each task.
-    rooms: Vec<Room<T>>,
+    rooms: Vec<TaskWorkspace<T>>,
     substitution: Substitution<T>,
     /// A vector in the order of elimination.
     pub(super) permuted: Vec<T>,
@@ -58,7 +58,7 @@ impl<T: Real> SparseCholesky<T> {
 
         let supernode_of = symbolic.supernode_of_all();
         let label = &symbolic.label;
-        let first_label = |entry: &Entry| label[entry.i].min(label[entry.j]) as usize;
+        let first_label = |entry: &StoredBlock| label[entry.i].min(label[entry.j]) as usize;
         let entries: Vec<_> = pattern.entries().map(|entry| (supernode_of[first_label(&entry)], entry)).collect();
         let entries = Lists::sorted(nodes.len(), entries.iter().copied());
 
@@ -81,14 +81,14 @@ impl<T: Real> SparseCholesky<T> {
             }
             spans.end();
             let stride = padded(node.size);
-            for &Entry { i, j, at } in entries.of(s) {
+            for &StoredBlock { i, j, at } in entries.of(s) {
                 let (row, column) = (label[i] as usize, label[j] as usize);
                 let (pivot, other) = (row.min(column), row.max(column));
                 let to = position[pivot] * stride + stride - node.size + position[other];
                 let way = match row.cmp(&column) {
-                    std::cmp::Ordering::Less => Way::Plain,
-                    std::cmp::Ordering::Greater => Way::Transposed,
-                    std::cmp::Ordering::Equal => Way::Diagonal,
+                    std::cmp::Ordering::Less => Orientation::Plain,
+                    std::cmp::Ordering::Greater => Orientation::Transposed,
+                    std::cmp::Ordering::Equal => Orientation::Diagonal,
                 };
                 let (rows, columns) = (pattern.size(i) as u32, pattern.size(j) as u32);
                 scatter.items.push(Scatter { from: at, to, rows, columns, way });
@@ -101,15 +101,15 @@ impl<T: Real> SparseCholesky<T> {
                     let size = (symbolic.offsets[row + 1] - symbolic.offsets[row]) as u32;
                     let to = position[row] as u32;
                     match runs.last_mut() {
-                        Some(Run { to: start, len, .. }) if *start + *len == to => *len += size,
-                        _ => runs.items.push(Run { from, to, len: size }),
+                        Some(IndexRun { to: start, len, .. }) if *start + *len == to => *len += size,
+                        _ => runs.items.push(IndexRun { from, to, len: size }),
                     }
                     from += size;
                 }
                 runs.end();
             }
         }
-        let rooms = symbolic.tasks.updates.iter().map(|updates| Room {
+        let rooms = symbolic.tasks.updates.iter().map(|updates| TaskWorkspace {
             stacks: updates.waiting.map(|numbers| vec![T::ZERO; numbers]),
             leaf_update: vec![T::ZERO; updates.leaf],
         });
@@ -149,12 +149,16 @@ impl<T: Real> SparseCholesky<T> {
     pub(crate) fn factorize(&mut self, h: &BlockMatrix<T>, lambda: T, d: &[T]) -> Result<(), IllConditioned> {
         let SparseCholesky { symbolic, panels, starts, inverses, scatter, children, runs, rooms, .. } = self;
         let assembly = Assembly { symbolic, scatter, h, lambda, d };
-        let (count, factor) = (rooms.len(), Factor { first: 0, panels, inverses });
+        let (count, factor) = (rooms.len(), FactorPart { first: 0, panels, inverses });
         if count == 1 {
-            return Elimination { assembly, starts, children, runs, parts: 1 }.tasks(0..count, factor, rooms);
+            return MultifrontalElimination { assembly, starts, children, runs, parts: 1 }.tasks(
+                0..count,
+                factor,
+                rooms,
+            );
         }
         let parts = 2 * parallel::threads();
-        let elimination = Elimination { assembly, starts, children, runs, parts };
+        let elimination = MultifrontalElimination { assembly, starts, children, runs, parts };
         parallel::in_pool(|| elimination.tasks(0..count, factor, rooms))
     }
 
@@ -290,7 +294,7 @@ mod tests {
             let pattern = BlockPattern::new(&renamed_sizes, &renamed_pairs).unwrap();
             let mut matrix = BlockMatrix::new(pattern.clone());
             let (mut b, mut x) = (vec![0.0; pattern.len()], numbers(pattern.len()));
-            for Entry { i, j, at } in one.pattern.entries() {
+            for StoredBlock { i, j, at } in one.pattern.entries() {
                 let (rows, columns) = (sizes[i], sizes[j]);
                 let block = &one.matrix.values()[at..][..rows * columns];
                 let (to_i, to_j) = (renamed(i), renamed(j));
@@ -324,7 +328,7 @@ mod tests {
             let block = which % pattern.blocks();
             if singular {
                 // Neither the block nor its neighbours know of its first number.
-                for Entry { i, j, at } in pattern.entries() {
+                for StoredBlock { i, j, at } in pattern.entries() {
                     let (rows, columns) = (pattern.size(i), pattern.size(j));
                     let values = &mut matrix.values_mut()[at..][..rows * columns];
                     if i == block {

@@ -27,7 +27,7 @@ pub(crate) struct OrthogonalElimination<T> {
     /// First column of each block in the front at hand, by the block's place in the order.
     positions: Vec<usize>,
     /// The front at hand.
-    front: Front<T>,
+    front: TriangularFront<T>,
     /// Rows that wait for a parent, each with its residual behind it.
     waiting: Vec<T>,
     /// Numbers of rows of the supernodes that wait.
@@ -46,7 +46,7 @@ impl<T: Real> OrthogonalElimination<T> {
         OrthogonalElimination {
             own: Lists::sorted(symbolic.supernodes.len(), blocks.iter().copied()),
             positions: vec![0; symbolic.order.len()],
-            front: Front::default(),
+            front: TriangularFront::default(),
             waiting: Vec::new(),
             counts: Vec::new(),
         }
@@ -202,7 +202,7 @@ impl<T: Real> OrthogonalElimination<T> {
 
 /// The triangle of a front with its right-hand side, and rows that it will absorb.
 #[derive(Debug, Clone, Default)]
-struct Front<T> {
+struct TriangularFront<T> {
     triangle: Vec<T>,
     rotated: Vec<T>,
     rows: Vec<T>,
@@ -210,7 +210,7 @@ struct Front<T> {
     room: Vec<T>,
 }
 
-impl<T: Real> Front<T> {
+impl<T: Real> TriangularFront<T> {
     /// Makes the triangle one of so many columns, with nothing in it.
     fn clear(&mut self, columns: usize) {
         for (numbers, count) in
@@ -232,7 +232,7 @@ impl<T: Real> Front<T> {
     /// Absorbs the rows into the triangle if there are at least `fewest`.
     fn absorb(&mut self, fewest: usize) {
         if self.residuals.len() >= fewest {
-            let Front { triangle, rotated, rows, residuals, room } = self;
+            let TriangularFront { triangle, rotated, rows, residuals, room } = self;
             absorb_rows(triangle, rotated, rows, residuals, room);
             rows.clear();
             residuals.clear();

@@ -28,7 +28,7 @@ pub(crate) struct BlockPattern {
 
 /// A stored block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct StoredBlock {
     /// Row of the block.
     pub(crate) i: usize,
     /// Column of the block, at most `i`.
@@ -151,12 +151,16 @@ impl BlockPattern {
     }
 
     /// Stored blocks of column `j`, the diagonal one first.
-    pub(crate) fn column(&self, j: usize) -> impl Iterator<Item = Entry> {
-        (self.columns[j]..self.columns[j + 1]).map(move |k| Entry { i: self.rows[k] as usize, j, at: self.places[k] })
+    pub(crate) fn column(&self, j: usize) -> impl Iterator<Item = StoredBlock> {
+        (self.columns[j]..self.columns[j + 1]).map(move |k| StoredBlock {
+            i: self.rows[k] as usize,
+            j,
+            at: self.places[k],
+        })
     }
 
     /// Stored blocks, column after column.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = StoredBlock> {
         (0..self.blocks()).flat_map(|j| self.column(j))
     }
 }

@@ -45,13 +45,13 @@ struct Branch<T> {
 #[derive(Debug, Clone)]
 struct Behind<T> {
     /// Sorted, with gaps between them.
-    spans: Vec<Span>,
+    spans: Vec<StoredSpan>,
     values: Vec<T>,
 }
 
 /// Numbers that follow each other.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+struct StoredSpan {
     /// The first of them.
     start: usize,
     len: usize,
@@ -74,7 +74,7 @@ pub(super) struct Panels<'a, T> {
 }
 
 /// A supernode's part of a factor.
-struct Front<'a, T> {
+struct SupernodePanel<'a, T> {
     panel: &'a [T],
     inverses: &'a [T],
     /// The numbers of its pivots.
@@ -84,12 +84,12 @@ struct Front<'a, T> {
 }
 
 impl<'a, T: Real> Panels<'a, T> {
-    fn front(&self, s: usize) -> Front<'a, T> {
+    fn front(&self, s: usize) -> SupernodePanel<'a, T> {
         let node = &self.symbolic.supernodes[s];
         let start = self.symbolic.offsets[node.first];
         let own = start..start + node.pivots;
         let panel = &self.panels[self.starts[s]..self.starts[s + 1]];
-        Front { panel, inverses: &self.inverses[own.clone()], own, size: node.size }
+        SupernodePanel { panel, inverses: &self.inverses[own.clone()], own, size: node.size }
     }
 }
 
@@ -127,8 +127,8 @@ impl<T: Real> Substitution<T> {
         self.on_all_cores(x, |group| backward(factor, group));
     }
 
-    fn on_all_cores(&mut self, x: &mut [T], work: impl FnOnce(Group<'_, T>) + Send) {
-        let group = Group { first: 0, branches: &mut self.branches, start: 0, x };
+    fn on_all_cores(&mut self, x: &mut [T], work: impl FnOnce(BranchGroup<'_, T>) + Send) {
+        let group = BranchGroup { first: 0, branches: &mut self.branches, start: 0, x };
         if group.branches.len() == 1 { work(group) } else { parallel::in_pool(|| work(group)) }
     }
 }
@@ -139,16 +139,16 @@ impl<T: Real> Behind<T> {
         let mut all: Vec<_> = spans.map(|&(start, len)| start.max(end)..start + len).collect();
         all.retain(|range| !range.is_empty());
         all.sort_unstable_by_key(|range| range.start);
-        let (mut spans, mut place): (Vec<Span>, usize) = (Vec::new(), 0);
+        let (mut spans, mut place): (Vec<StoredSpan>, usize) = (Vec::new(), 0);
         for range in all {
             match spans.last_mut() {
-                Some(Span { start, len, .. }) if range.start <= *start + *len => {
+                Some(StoredSpan { start, len, .. }) if range.start <= *start + *len => {
                     let more = range.end.saturating_sub(*start + *len);
                     *len += more;
                     place += more;
                 }
                 _ => {
-                    spans.push(Span { start: range.start, len: range.len(), place });
+                    spans.push(StoredSpan { start: range.start, len: range.len(), place });
                     place += range.len();
                 }
             }
@@ -164,14 +164,14 @@ impl<T: Real> Behind<T> {
 }
 
 /// The numbers of a branch, and those behind it.
-struct Numbers<'a, T> {
+struct BranchVector<'a, T> {
     /// The first of the branch's numbers.
     first: usize,
     x: &'a mut [T],
     behind: &'a mut Behind<T>,
 }
 
-impl<T: Real> Numbers<'_, T> {
+impl<T: Real> BranchVector<'_, T> {
     /// Calls `visit` with each span's part of `values`, and with the numbers that the span stands for.
     fn for_each_span(
         &mut self,
@@ -207,16 +207,16 @@ fn gather<T: Real>(values: &mut [T], numbers: &mut [T]) {
 
 impl<T: Real> Branch<T> {
     /// Solves `Uᵀx = b`, after the branches before it.
-    fn forward(&mut self, factor: Panels<'_, T>, before: Group<'_, T>) {
+    fn forward(&mut self, factor: Panels<'_, T>, before: BranchGroup<'_, T>) {
         let Branch { nodes, children, behind, gathered, .. } = self;
         behind.values.fill(T::ZERO);
-        let mut numbers = Numbers { first: before.start, x: before.x, behind };
+        let mut numbers = BranchVector { first: before.start, x: before.x, behind };
         for &child in &*children {
             let Behind { spans, values } = &mut before.branches[child - before.first].behind;
             numbers.for_each_span(spans.iter().map(|span| (span.start, span.len)), values, add);
         }
         for s in nodes.iter().flat_map(Range::clone) {
-            let Front { panel, inverses, own, size } = factor.front(s);
+            let SupernodePanel { panel, inverses, own, size } = factor.front(s);
             let own = own.start - numbers.first..own.end - numbers.first;
             let front = &mut gathered[..size];
             front[..own.len()].copy_from_slice(&numbers.x[own.clone()]);
@@ -229,11 +229,11 @@ impl<T: Real> Branch<T> {
     }
 
     /// Solves `Ux = b`, before the branches before it, and tells these what is behind them.
-    fn backward(&mut self, factor: Panels<'_, T>, before: Group<'_, T>) {
+    fn backward(&mut self, factor: Panels<'_, T>, before: BranchGroup<'_, T>) {
         let Branch { nodes, children, behind, gathered, .. } = self;
-        let mut numbers = Numbers { first: before.start, x: before.x, behind };
+        let mut numbers = BranchVector { first: before.start, x: before.x, behind };
         for s in nodes.iter().rev().flat_map(|nodes| nodes.clone().rev()) {
-            let Front { panel, inverses, own, size } = factor.front(s);
+            let SupernodePanel { panel, inverses, own, size } = factor.front(s);
             let own = own.start - numbers.first..own.end - numbers.first;
             let front = &mut gathered[..size];
             let (pivots, below) = front.split_at_mut(own.len());
@@ -250,7 +250,7 @@ impl<T: Real> Branch<T> {
 }
 
 /// Branches that follow each other in postorder, and their numbers.
-struct Group<'a, T> {
+struct BranchGroup<'a, T> {
     /// The first of the branches.
     first: usize,
     branches: &'a mut [Branch<T>],
@@ -259,26 +259,26 @@ struct Group<'a, T> {
     x: &'a mut [T],
 }
 
-impl<'a, T> Group<'a, T> {
+impl<'a, T> BranchGroup<'a, T> {
     /// The last branch with those before it, and the other branches, which have nothing to do with them.
-    fn split_last(self) -> Option<(Group<'a, T>, &'a mut Branch<T>, Group<'a, T>)> {
-        let Group { first, branches, start, x } = self;
+    fn split_last(self) -> Option<(BranchGroup<'a, T>, &'a mut Branch<T>, BranchGroup<'a, T>)> {
+        let BranchGroup { first, branches, start, x } = self;
         let (branch, others) = branches.split_last_mut()?;
         let (others, before) = others.split_at_mut(branch.first - first);
         let (x, own) = x.split_at_mut(branch.numbers.start - start);
         let own = &mut own[..branch.numbers.len()];
-        let before = Group { first: branch.first, branches: before, start: branch.numbers.start, x: own };
-        Some((Group { first, branches: others, start, x }, branch, before))
+        let before = BranchGroup { first: branch.first, branches: before, start: branch.numbers.start, x: own };
+        Some((BranchGroup { first, branches: others, start, x }, branch, before))
     }
 
     /// Borrows the group for a shorter time.
-    fn reborrow(&mut self) -> Group<'_, T> {
-        Group { first: self.first, branches: self.branches, start: self.start, x: self.x }
+    fn reborrow(&mut self) -> BranchGroup<'_, T> {
+        BranchGroup { first: self.first, branches: self.branches, start: self.start, x: self.x }
     }
 }
 
 /// Solves `Uᵀx = b` in all branches of a group.
-fn forward<T: Real>(factor: Panels<'_, T>, group: Group<'_, T>) {
+fn forward<T: Real>(factor: Panels<'_, T>, group: BranchGroup<'_, T>) {
     let Some((others, branch, mut before)) = group.split_last() else { return };
     parallel::join(
         || forward(factor, others),
@@ -290,7 +290,7 @@ fn forward<T: Real>(factor: Panels<'_, T>, group: Group<'_, T>) {
 }
 
 /// Solves `Ux = b` in all branches of a group.
-fn backward<T: Real>(factor: Panels<'_, T>, group: Group<'_, T>) {
+fn backward<T: Real>(factor: Panels<'_, T>, group: BranchGroup<'_, T>) {
     let Some((others, branch, mut before)) = group.split_last() else { return };
     // The last numbers of the factor come first: after a forward solve, they are in the cache.
     parallel::join(

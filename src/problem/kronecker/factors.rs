@@ -11,7 +11,7 @@ use crate::real::Real;
 pub struct KroneckerFactors<T> {
     blocks: Vec<KroneckerBlock>,
     /// Input and output factor of each block.
-    places: Vec<[Place; 2]>,
+    places: Vec<[FactorRange; 2]>,
     /// All factors; then the sum of the samples' weights and their number.
     numbers: Vec<T>,
     /// Samples of the batch that the factors are of.
@@ -24,7 +24,7 @@ pub struct KroneckerFactors<T> {
 
 /// Place of a factor among the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct FactorRange {
     range: Range<usize>,
     size: usize,
     is_full: bool,
@@ -49,7 +49,7 @@ impl<T: Real> KroneckerFactors<T> {
         let mut place = |size: usize, is_full: bool| {
             let start = end;
             end += if is_full { size * size } else { size };
-            Place { range: start..end, size, is_full }
+            FactorRange { range: start..end, size, is_full }
         };
         let mut of_block = |block: &KroneckerBlock| {
             let (inputs, outputs) = (block.input_size(), block.output_size());
@@ -244,7 +244,7 @@ fn scale<T: Real>(numbers: &mut [T], factor: T) {
 }
 
 /// Copies the lower triangle of a full factor to the upper.
-fn fill_upper<T: Real>(matrix: &mut [T], place: &Place) {
+fn fill_upper<T: Real>(matrix: &mut [T], place: &FactorRange) {
     if place.is_full {
         mirror(matrix, place.size);
     }

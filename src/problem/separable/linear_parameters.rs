@@ -45,7 +45,7 @@ pub(crate) fn linear_parameters<T: Real, P: LeastSquares<T>>(
         x
     };
     let at = &within(at.to_vec());
-    let mut look = Look::new(problem, at);
+    let mut look = LinearityProbe::new(problem, at);
     problem_at(problem, at, &mut look.here).map_err(SeparableError::Evaluation)?;
     if !look.here.is_finite() {
         return Err(SeparableError::NonFinite);
@@ -71,12 +71,12 @@ fn beside<T: Real>(x: T, point: usize, j: usize) -> T {
 }
 
 /// All residuals and the whole Jacobian at a point.
-struct Rows<T> {
+struct LinearizedRows<T> {
     residuals: Vec<T>,
     jacobian: Vec<T>,
 }
 
-impl<T: Real> Rows<T> {
+impl<T: Real> LinearizedRows<T> {
     fn is_finite(&self) -> bool {
         self.residuals.iter().chain(&self.jacobian).all(|number| number.is_finite())
     }
@@ -91,26 +91,26 @@ impl<T: Real> Rows<T> {
 fn problem_at<T: Real, P: LeastSquares<T>>(
     problem: &mut P,
     x: &[T],
-    rows: &mut Rows<T>,
+    rows: &mut LinearizedRows<T>,
 ) -> Result<(), EvaluationError> {
     problem.linearize(x, 0, &mut rows.residuals, &mut rows.jacobian)
 }
 
 /// The parameters seen.
-struct Look<T> {
-    here: Rows<T>,
-    there: Rows<T>,
+struct LinearityProbe<T> {
+    here: LinearizedRows<T>,
+    there: LinearizedRows<T>,
     /// `changes[j n + k]`: the column of `j` changes with the parameter `k`, or may, as far as could be seen.
     changes: Vec<bool>,
     /// The column of `j` is not always zero.
     seen: Vec<bool>,
 }
 
-impl<T: Real> Look<T> {
+impl<T: Real> LinearityProbe<T> {
     fn new<P: LeastSquares<T>>(problem: &P, at: &[T]) -> Self {
         let (m, n) = (problem.residual_count(), at.len());
-        let rows = || Rows { residuals: vec![T::ZERO; m], jacobian: vec![T::ZERO; m * n] };
-        Look { here: rows(), there: rows(), changes: vec![false; n * n], seen: vec![false; n] }
+        let rows = || LinearizedRows { residuals: vec![T::ZERO; m], jacobian: vec![T::ZERO; m * n] };
+        LinearityProbe { here: rows(), there: rows(), changes: vec![false; n * n], seen: vec![false; n] }
     }
 
     /// Moves one parameter after the other, within bounds.

@@ -1,8 +1,8 @@
 //! The damped steps of all lanes within bounds: [`BoxConstrained`](crate::linear::BoxConstrained), lane by lane.
 
 use super::mask::{and, any, choose, is_less, not, or};
-use super::sums::Sums;
-use super::system::{Factor, Steps, measure, solve_free};
+use super::sums::LaneSums;
+use super::system::{LaneFactor, Steps, measure, solve_free};
 use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::number::Number;
 use crate::real::Real;
@@ -15,21 +15,21 @@ pub(crate) type BoxBounds<T, const N: usize> = [[T; 2]; N];
 const FACES: usize = 5;
 
 /// The bound that holds a parameter: −1 for the lower, 1 for the upper, 0 for none.
-type Side<T, R> = Lanes<T, R>;
+type HeldSide<T, R> = Lanes<T, R>;
 
 /// The damped linear model, given `D²`, to be minimised within bounds around the points `x` in the lanes that are `active`.
-pub(super) struct Bounded<'s, T, R, const N: usize> {
-    pub(super) sums: &'s Sums<T, R, N>,
+pub(super) struct BoxMinimization<'s, T, R, const N: usize> {
+    pub(super) sums: &'s LaneSums<T, R, N>,
     pub(super) lambda: Lanes<T, R>,
     pub(super) squared_scale: &'s [Lanes<T, R>; N],
     pub(super) bounds: &'s BoxBounds<T, N>,
     pub(super) x: &'s [Lanes<T, R>; N],
     pub(super) active: Lanes<T, R>,
     /// Room for the factors of the systems of the faces.
-    pub(super) factor: &'s mut Factor<T, R, N>,
+    pub(super) factor: &'s mut LaneFactor<T, R, N>,
 }
 
-impl<T: Real, R: Register<T>, const N: usize> Routine for Bounded<'_, T, R, N> {
+impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T, R, N> {
     type Output = Steps<T, R, N>;
 
     /// Minimises the model by the active-set method of the full engine (Stark & Parker 1995).
@@ -38,7 +38,7 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for Bounded<'_, T, R, N> {
     /// hold. A lane where that takes too many faces, or where a face is too close to singular, is not sound.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(self) -> Steps<T, R, N> {
-        let Bounded { sums, lambda, squared_scale, bounds, x, active, factor } = self;
+        let BoxMinimization { sums, lambda, squared_scale, bounds, x, active, factor } = self;
         let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), sums.count());
         let model = DampedModel { sums, lambda, squared_scale };
         let mut side = [zero; N];
@@ -133,7 +133,7 @@ pub(super) fn side_that_holds<T: Real, R: Register<T>>(
     [lower, upper]: [T; 2],
     x: Lanes<T, R>,
     derivative: Lanes<T, R>,
-) -> Side<T, R> {
+) -> HeldSide<T, R> {
     let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
     if lower == upper {
         return one;
@@ -160,7 +160,7 @@ fn is_finite<T: Real, R: Register<T>, const N: usize>(v: &[Lanes<T, R>; N], n: u
 
 /// `(Jᵀr)ᵀv + ½‖Jv‖² + ½λ‖Dv‖²`.
 struct DampedModel<'s, T, R, const N: usize> {
-    sums: &'s Sums<T, R, N>,
+    sums: &'s LaneSums<T, R, N>,
     lambda: Lanes<T, R>,
     squared_scale: &'s [Lanes<T, R>; N],
 }
@@ -224,7 +224,7 @@ mod tests {
             // Half of the points are at a bound.
             let x: [Four; N] = std::array::from_fn(|j| four(|l| x[l * N + j].clamp(-rooms[j], rooms[j])));
             let entry = |l: usize, i: usize, j: usize| jacobian[(l * ROWS + i) * N + j];
-            let mut sums = Sums::<f64, Portable<f64, LANES>, N>::zero(N);
+            let mut sums = LaneSums::<f64, Portable<f64, LANES>, N>::zero(N);
             for j in 0..N {
                 sums.gradient[j] = four(|l| (0..ROWS).map(|i| entry(l, i, j) * r[l * ROWS + i]).sum());
                 for k in 0..=j {
@@ -235,7 +235,7 @@ mod tests {
             let lambda = four(|l| lambda[l]);
             let (active, mut factor) = (Four::splat(1.0), [[Four::splat(0.0); N]; N]);
             let (squared_scale, bounds, x, factor) = (&squared_scale, &bounds, &x, &mut factor);
-            let steps = Bounded { sums: &sums, lambda, squared_scale, bounds, x, active, factor }.run();
+            let steps = BoxMinimization { sums: &sums, lambda, squared_scale, bounds, x, active, factor }.run();
             let model = DampedModel { sums: &sums, lambda, squared_scale };
             let slopes = model.at(&steps.step).slope;
             for l in (0..LANES).filter(|&l| steps.soundness.as_slice()[l] > 0.0) {

@@ -9,7 +9,7 @@ use crate::solver::damping::gain_ratio::{FAITHFUL, INITIAL, TRUSTED};
 
 /// [`GainRatio`](crate::solver::damping::GainRatio), lane by lane: the same rule without branches.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Damping<T, R> {
+pub(super) struct LaneDamping<T, R> {
     lambda: Lanes<T, R>,
     growth: Lanes<T, R>,
     /// Faithful steps in a row.
@@ -18,11 +18,11 @@ pub(super) struct Damping<T, R> {
     reach: Lanes<T, R>,
 }
 
-impl<T: Real, R: Register<T>> Damping<T, R> {
+impl<T: Real, R: Register<T>> LaneDamping<T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
-        Damping { lambda: zero, growth: zero, faithful: zero, reach: zero }
+        LaneDamping { lambda: zero, growth: zero, faithful: zero, reach: zero }
     }
 
     /// Starts afresh in some lanes, where the starts have these lengths.

@@ -18,16 +18,16 @@ pub(super) const NON_FINITE_START: f64 = 4.0;
 
 /// Status and trial steps of each lane's problem.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ending<T, R> {
+pub(super) struct LaneStates<T, R> {
     status: Lanes<T, R>,
     iterations: Lanes<T, R>,
 }
 
-impl<T: Real, R: Register<T>> Ending<T, R> {
+impl<T: Real, R: Register<T>> LaneStates<T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
-        Ending { status: zero, iterations: zero }
+        LaneStates { status: zero, iterations: zero }
     }
 
     /// Forgets the problem in a lane.

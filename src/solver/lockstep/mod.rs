@@ -23,16 +23,16 @@ mod system;
 mod tile;
 
 pub(crate) use box_constrained::BoxBounds;
-use box_constrained::{Bounded, arrive, side_that_holds};
-use damping::Damping;
-use ending::{CONVERGED, Ending, NO_PROGRESS, NON_FINITE_START};
-use first_order::FirstOrder;
-pub(crate) use lane_source::{Arrival, LaneSource};
+use box_constrained::{BoxMinimization, arrive, side_that_holds};
+use damping::LaneDamping;
+use ending::{CONVERGED, LaneStates, NO_PROGRESS, NON_FINITE_START};
+use first_order::FirstOrderTest;
+pub(crate) use lane_source::{LaneResult, LaneSource};
 use mask::{and, any, choose, is_less, not, or};
 pub use status::FitStatus;
-pub(crate) use sums::{Sums, UNROLLED};
-use system::{Factor, Steps, solve};
-pub(crate) use tile::Tile;
+pub(crate) use sums::{LaneSums, UNROLLED};
+use system::{LaneFactor, Steps, solve};
+pub(crate) use tile::PointTile;
 
 use super::iteration::SUFFICIENT_GAIN;
 use super::termination::UNDAMPED;
@@ -64,12 +64,12 @@ struct Lockstep<T, R, const N: usize> {
     busy: Lanes<T, R>,
     /// True where the trial point is a start.
     starts: Lanes<T, R>,
-    damping: Damping<T, R>,
-    ending: Ending<T, R>,
+    damping: LaneDamping<T, R>,
+    ending: LaneStates<T, R>,
     /// The current points, the best so far.
     x: [Lanes<T, R>; N],
     /// The sums there.
-    sums: Sums<T, R, N>,
+    sums: LaneSums<T, R, N>,
     /// Costs at the starts.
     start_costs: Lanes<T, R>,
     /// `D²`.
@@ -81,7 +81,7 @@ struct Lockstep<T, R, const N: usize> {
     /// The points to be tried.
     trial: [Lanes<T, R>; N],
     /// Room for the factors of the damped systems.
-    factor: Factor<T, R, N>,
+    factor: LaneFactor<T, R, N>,
 }
 
 /// Solves all problems of a source, within these bounds if there are any.
@@ -118,10 +118,10 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             problems: vec![None; R::LANES],
             busy: zero,
             starts: zero,
-            damping: Damping::new(),
-            ending: Ending::new(),
+            damping: LaneDamping::new(),
+            ending: LaneStates::new(),
             x: [zero; N],
-            sums: Sums::zero(parameters),
+            sums: LaneSums::zero(parameters),
             start_costs: zero,
             squared_scale: [zero; N],
             asked: zero,
@@ -158,7 +158,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Judges the trials, and learns from them: true where the trial point is taken.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn judge(&mut self, trial: &Sums<T, R, N>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) -> Lanes<T, R> {
+    fn judge(&mut self, trial: &LaneSums<T, R, N>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) -> Lanes<T, R> {
         let (zero, infinity) = (Lanes::splat(T::ZERO), Lanes::splat(T::INFINITY));
         let (before, predicted) = (self.sums.cost, self.steps.predicted);
         let mut is_usable = trial.are_finite();
@@ -204,7 +204,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Moves to the trial points that are taken, and brings the scaling up to date there.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn arrive(&mut self, accepted: Lanes<T, R>, sums: &Sums<T, R, N>) {
+    fn arrive(&mut self, accepted: Lanes<T, R>, sums: &LaneSums<T, R, N>) {
         self.sums.take(accepted, sums);
         for j in 0..self.sums.count() {
             self.x[j] = choose(accepted, self.trial[j], self.x[j]);
@@ -248,7 +248,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
                 None => solve(&self.sums, lambda, &self.squared_scale, &mut self.factor),
                 Some(bounds) => {
                     let Lockstep { sums, squared_scale, x, factor, .. } = &mut *self;
-                    R::call(Bounded { sums, lambda, squared_scale, bounds, x, active, factor })
+                    R::call(BoxMinimization { sums, lambda, squared_scale, bounds, x, active, factor })
                 }
             };
             let Steps { soundness, length, .. } = self.steps;
@@ -283,7 +283,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         stopping: &StoppingCriteria<T>,
     ) -> bool {
         let Steps { slope, predicted, length, .. } = self.steps;
-        let point = FirstOrder { sums: &self.sums, x: &self.x, energy, ftol: stopping.ftol };
+        let point = FirstOrderTest { sums: &self.sums, x: &self.x, energy, ftol: stopping.ftol };
         let limits = point.limits();
         let resistance = lambda * length * length;
         let is_free = not(is_less(slope * T::from_f64(-UNDAMPED), resistance));
@@ -331,8 +331,8 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Result of the problem in a lane.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn arrival(&self, l: usize, status: FitStatus, bounds: Option<&BoxBounds<T, N>>) -> Arrival<T, N> {
-        let mut arrival = Arrival {
+    fn arrival(&self, l: usize, status: FitStatus, bounds: Option<&BoxBounds<T, N>>) -> LaneResult<T, N> {
+        let mut arrival = LaneResult {
             x: [T::ZERO; N],
             cost: self.sums.cost.as_slice()[l],
             gram: [[T::ZERO; N]; N],

@@ -13,7 +13,7 @@ pub(crate) const UNROLLED: usize = 4;
 
 /// Sums over the residuals of the problem in each lane.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sums<T, R, const N: usize> {
+pub(crate) struct LaneSums<T, R, const N: usize> {
     /// Parameters in use.
     count: usize,
     /// `½‖r‖²`.
@@ -24,12 +24,12 @@ pub(crate) struct Sums<T, R, const N: usize> {
     pub(super) gram: [[Lanes<T, R>; N]; N],
 }
 
-impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
+impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
     /// Returns the sums of no residuals, for a problem of `count` parameters, up to `N`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn zero(count: usize) -> Self {
         let zero = Lanes::splat(T::ZERO);
-        Sums { count, cost: zero, gradient: [zero; N], gram: [[zero; N]; N] }
+        LaneSums { count, cost: zero, gradient: [zero; N], gram: [[zero; N]; N] }
     }
 
     /// Makes all sums those of no residuals again. What lies beyond the parameters in use is zero already.
