@@ -35,7 +35,7 @@ pub(crate) enum Replacement {
 }
 
 impl Replacement {
-    /// Begins with nothing.
+    /// Begins with empty content.
     pub(crate) fn begin(path: &Path) -> io::Result<Self> {
         let Some(target) = Target::find(path)? else {
             return Ok(Replacement::InPlace(OpenOptions::new().write(true).open(path)?));

@@ -15,15 +15,15 @@ use crate::special::{digamma, j1_slope};
 
 /// A value that records its operation on a [`AdjointTape`]: all its derivatives cost a few times the value, however many there are.
 ///
-/// Besides the value it keeps its derivative by one place of the tape. What has one argument changes that alone, and leaves
-/// nothing on the tape.
+/// Besides the value it keeps its derivative with respect to one node of the tape. Functions of one argument update this derivative
+/// and record nothing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Adjoint<'a, T, R> {
     /// The value.
     pub(crate) value: Lanes<T, R>,
-    /// Its derivative by its place.
+    /// Derivative with respect to its node.
     slope: Lanes<T, R>,
-    /// Place on the tape; `None` for a constant.
+    /// Tape and node; `None` for a constant.
     place: Option<(&'a AdjointTape<T, R>, NodeIndex)>,
 }
 
@@ -34,7 +34,7 @@ impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
         Adjoint { value, slope: Lanes::splat(T::ONE), place: Some((tape, tape.variable(index))) }
     }
 
-    /// Its derivative by its place, and which that is.
+    /// Its node, and the derivative with respect to it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn origin(self) -> (Lanes<T, R>, Option<NodeIndex>) {
         (self.slope, self.place.map(|(_, place)| place))
@@ -46,7 +46,7 @@ impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
         Adjoint { value, slope: self.slope * first, ..self }
     }
 
-    /// A value with these derivatives by the places of `self` and `other`.
+    /// A value with these derivatives with respect to the nodes of `self` and `other`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn join(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
         let (slope, place) = match (self.place, other.place) {
@@ -179,7 +179,7 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
     fn pow(self, p: Self) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let from_base = self.powf(p.value);
-        // 0^p is flat in p; the logarithm of a negative base is that of no number.
+        // 0^p does not depend on p; the logarithm of a negative base is NaN.
         let by_exponent = zero.select_less(self.value.abs(), from_base.value * self.value.ln(), zero);
         from_base.join(p, from_base.value, from_base.slope, p.slope * by_exponent)
     }

@@ -3,11 +3,11 @@
 use crate::kernels::vector::safe_norm;
 use crate::real::Real;
 
-/// A column of differences is resolved where the rounding of residuals makes cosines of at most `ε` to this power of it.
+/// A column of differences is resolved if rounding errors of the residuals change the cosine with them by at most `ε` to this power.
 const RESOLVED: f64 = 0.41;
 
-/// Longest step from further away. Over it a rounding error of the residuals is a rounding error of the slopes that a solver can tell from
-/// influence.
+/// Longest step of a further stencil. With it, rounding errors of the residuals are small enough in the slopes for a solver to tell them
+/// from influence.
 const LONGEST: f64 = 1e-2;
 
 /// Slopes agree where they differ by up to this many rounding errors of the residual.
@@ -129,7 +129,7 @@ impl Difference {
         Ok(column)
     }
 
-    /// Fills a column of a matrix: its numbers, the first of the column, and the stride to the next.
+    /// Fills a column of a matrix, given by its entries, the first entry of the column, and the stride to the next.
     fn fill_strided<T: Real, E>(
         self,
         center: T,
@@ -186,7 +186,7 @@ impl Difference {
         Some(self.stencil_of(if x < T::ZERO { -further } else { further }, x, lower, upper))
     }
 
-    /// The slope of a residual `r` from further away differs from that from nearby by no more than rounding makes of the latter.
+    /// Returns true if the slope of a residual `r` by the further stencil agrees with the nearby one to within its rounding error.
     pub(crate) fn agrees<T: Real>(self, x: T, r: T, nearby: T, further: T) -> bool {
         self.agrees_for(x, r, nearby, further, T::EPSILON)
     }
@@ -222,21 +222,21 @@ impl Difference {
     }
 }
 
-/// The typical size of so many residuals of this norm: one of them may be smaller than what it is the difference of.
+/// Root mean square of `count` residuals of this norm. A single residual may be smaller than the terms that cancel in it.
 pub(crate) fn typical<T: Real>(size: T, count: usize) -> T {
     size / T::from_f64(count as f64).sqrt()
 }
 
-/// The points that a derivative is taken from, besides the one where it is taken.
+/// The points of a difference quotient, besides the point of the derivative.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Stencil<T> {
-    /// There is no room for any.
+    /// No point within the bounds.
     Nowhere,
-    /// One beside it.
+    /// One point on one side.
     Aside(T),
-    /// One on either side, equally far.
+    /// One point on each side, at equal distances.
     Around(T, T),
-    /// Two on the same side.
+    /// Two points on the same side.
     Parabola(T, T),
 }
 

@@ -179,12 +179,12 @@ impl<T: Real, const N: usize> Dual<T, N> {
     #[inline]
     pub fn pow(self, p: Self) -> Self {
         if p.gradient.iter().all(|&g| g == T::ZERO) {
-            // The logarithm of a negative base has no part in this.
+            // A constant exponent allows a negative base.
             return self.powf(p.value);
         }
         let from_base = self.powf(p.value);
         let value = from_base.value;
-        // 0^p is flat in p, and a constant base is flat altogether; infinities there would turn zeros into NaN.
+        // 0^p does not depend on p, and a constant base has no derivative; infinite factors would turn these zeros into NaN.
         let by_exponent = if self.value == T::ZERO { T::ZERO } else { value * self.value.ln() };
         let gradient = gradient_of(|lane| {
             let base = if self.gradient[lane] == T::ZERO { T::ZERO } else { from_base.gradient[lane] };

@@ -34,7 +34,7 @@ macro_rules! for_each_function {
         $each! { gamma (x, f, d, c): f * digamma(x), f * (digamma(x) * digamma(x) + trigamma(x)) }
         $each! { lgamma (x, f, d, c): digamma(x), trigamma(x) }
         $each! { j0 (x, f, d, c): -x.j1(), -j1_slope(x) }
-        $each! { j1 (x, f, d, c): j1_slope(x), j1_bend(x) }
+        $each! { j1 (x, f, d, c): j1_slope(x), j1_second_slope(x) }
     };
 }
 

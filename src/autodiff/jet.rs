@@ -22,12 +22,12 @@ pub(crate) struct Jet<T, R, const N: usize> {
     pub(crate) value: Lanes<T, R>,
     /// The partial derivatives, zero where there is none.
     pub(crate) gradient: [Lanes<T, R>; N],
-    /// There is a derivative.
+    /// True for each variable that the value depends on.
     varies: [bool; N],
 }
 
-/// `f(x, y)`, given the value of `f` and what derivatives `a` of `x` and `b` of `y` become: where `y` has none, where `x` has
-/// none, and where both have one. No closures, as these would not be inlined for certain.
+/// `f(x, y)`, given the value of `f` and the derivative of the result as an expression of the derivatives `a` of `x` and `b` of `y`: for
+/// `a` alone, for `b` alone, and for both. A macro, since closures are not inlined for certain.
 macro_rules! combine {
     ($x:expr, $y:expr, $value:expr; $a:ident, $b:ident => $of_x:expr, $of_y:expr, $of_both:expr) => {{
         let (mut jet, other) = ($x, $y);
@@ -197,7 +197,7 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
     fn pow(self, p: Self) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let from_base = self.powf(p.value);
-        // 0^p is flat in p; the logarithm of a negative base is that of no number.
+        // 0^p does not depend on p; the logarithm of a negative base is NaN.
         let by_exponent = zero.select_less(self.value.abs(), from_base.value * self.value.ln(), zero);
         combine!(from_base, p, from_base.value; a, b => a, b * by_exponent, b.mul_add(by_exponent, a))
     }

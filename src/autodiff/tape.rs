@@ -9,28 +9,28 @@ use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// A place on a tape.
+/// Index of a node or a variable on a tape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeIndex(u32);
 
 /// A node with two parents.
 #[derive(Debug, Clone, Copy)]
 struct AdjointNode<T, R> {
-    /// Its derivatives by them.
+    /// Derivatives with respect to the parents.
     derivatives: [Lanes<T, R>; 2],
-    /// Places of the parents.
+    /// The parents.
     of: [NodeIndex; 2],
 }
 
-/// The variables of a formula, and after them all its intermediate results that have two of them before it: a list that
-/// [`Adjoint`] numbers write, and that is read backwards for the derivatives.
+/// The variables of a formula, followed by its intermediate results with two parents. [`Adjoint`] numbers record them; the tape is read
+/// backwards for the derivatives.
 ///
-/// Writing is in the inner loop, and the tape does not grow there: it counts the nodes that it has no room for, and
-/// [`with_room_for_all`](Self::with_room_for_all) is for another try.
+/// Writing is in the inner loop, and the tape does not grow there: it counts the nodes that it has no capacity for, and
+/// [`grown`](Self::grown) has the capacity for another evaluation.
 pub(crate) struct AdjointTape<T, R> {
     variables: usize,
     nodes: Vec<Cell<AdjointNode<T, R>>>,
-    /// Nodes written, and those that there was no room for.
+    /// Nodes written, and those that exceeded the capacity.
     count: Cell<usize>,
 }
 
@@ -46,26 +46,26 @@ impl<T, R> fmt::Debug for AdjointTape<T, R> {
 impl<T: Real, R: Register<T>> AdjointTape<T, R> {
     /// Creates a tape for a formula of `variables` variables.
     pub(crate) fn new(variables: usize) -> Self {
-        Self::with_room(variables, 4 * variables)
+        Self::with_capacity(variables, 4 * variables)
     }
 
-    /// Creates a tape with room for all nodes that this one was asked to record.
-    pub(crate) fn with_room_for_all(&self) -> Self {
-        Self::with_room(self.variables, self.count.get())
+    /// Creates a tape with the capacity for all nodes that this one was asked to record.
+    pub(crate) fn grown(&self) -> Self {
+        Self::with_capacity(self.variables, self.count.get())
     }
 
-    fn with_room(variables: usize, nodes: usize) -> Self {
+    fn with_capacity(variables: usize, nodes: usize) -> Self {
         let blank = AdjointNode { derivatives: [Lanes::splat(T::ZERO); 2], of: [NodeIndex(0); 2] };
         AdjointTape { variables, nodes: vec![Cell::new(blank); nodes], count: Cell::new(0) }
     }
 
-    /// There was room for all nodes.
+    /// The capacity was enough for all nodes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_complete(&self) -> bool {
         self.count.get() <= self.nodes.len()
     }
 
-    /// Number of nodes that there is room for.
+    /// Number of variables and of nodes that fit the capacity.
     pub(crate) fn places(&self) -> usize {
         self.variables + self.nodes.len()
     }
@@ -104,7 +104,7 @@ impl<T: Real, R: Register<T>> AdjointTape<T, R> {
             let adjoint = adjoints[self.variables + k];
             let size = adjoint.abs();
             for side in 0..2 {
-                // What a branch not taken has, possibly NaN, counts for nothing.
+                // The derivatives of a branch not taken are ignored; they may be NaN.
                 let part = zero.select_less(size, adjoint * derivatives[side], size);
                 adjoints[of[side].0 as usize] += part;
             }

@@ -8,7 +8,7 @@ use super::derivatives::{self, power_below};
 use super::functions::{derived_operators, for_each_function};
 use crate::real::Real;
 use crate::scalar::Scalar;
-use crate::special::{digamma, j1_bend, j1_slope, trigamma};
+use crate::special::{digamma, j1_second_slope, j1_slope, trigamma};
 
 /// A value with its first and second derivative along one direction: `f(x + tv)` at `t = 0`.
 ///
@@ -160,10 +160,10 @@ impl<T: Real> Scalar for Taylor<T> {
         let value = self.value.powf(p.value);
         let is_constant = |number: Self| number.first == T::ZERO && number.second == T::ZERO;
         if is_constant(p) {
-            // The logarithm of a negative base has no part in this.
+            // A constant exponent allows a negative base.
             self.powf(p.value)
         } else if is_constant(self) {
-            // 0^p is flat in p; the logarithm there would turn zeros into NaN.
+            // 0^p does not depend on p; the logarithm would turn zeros into NaN.
             let logarithm = if self.value == T::ZERO { T::ZERO } else { self.value.ln() };
             p.chain(value, value * logarithm, value * logarithm * logarithm)
         } else {

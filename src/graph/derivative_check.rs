@@ -54,7 +54,7 @@ struct Single<'a, T: Real> {
     active: &'a Active<'a, T>,
     group: &'a dyn ResidualGroup<T>,
     k: usize,
-    /// Parameter block and direction of each number of a step.
+    /// Parameter block and direction of each entry of a step.
     free: Vec<(usize, usize)>,
     /// Points of all blocks, of which those of this residual block move.
     numbers: &'a mut Vec<T>,

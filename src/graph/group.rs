@@ -16,16 +16,16 @@ const WIDEST: usize = 16;
 /// A robust loss with its scale.
 pub(super) type ScaledLoss<T> = Option<(Loss, T)>;
 
-/// The points of all parameter blocks, how they vary, and how losses of residuals bend there.
+/// The points of all parameter blocks, the derivatives of their steps, and the curvature that losses keep.
 pub(super) struct BlockPoints<'a, T> {
     pub(super) x: &'a [T],
-    /// First number of each block's point, and the number of all numbers.
+    /// First coordinate of each block's point, and the number of all coordinates.
     pub(super) ambient: &'a [usize],
     /// First column of each block in the Jacobian of all, and their number.
     pub(super) columns: &'a [usize],
     /// Directions of each block that are free, each a column of `∂(x ⊞ δ)/∂δ`, by rows.
     pub(super) jacobians: &'a [T],
-    /// First number of each block's `∂(x ⊞ δ)/∂δ`.
+    /// First entry of each block's `∂(x ⊞ δ)/∂δ`.
     pub(super) places: &'a [usize],
     /// Curvature that losses keep.
     pub(super) least_curvature: LeastCurvature<T>,
@@ -45,7 +45,7 @@ impl<T: Real> BlockPoints<'_, T> {
     }
 }
 
-/// Residual blocks of one type, whatever it is.
+/// Residual blocks of one type, which is erased.
 pub(super) trait ResidualGroup<T: Real>: Send + Sync {
     /// Number of residual blocks.
     fn len(&self) -> usize;
@@ -108,7 +108,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         &self,
         k: usize,
         points: &BlockPoints<'_, T>,
-        room: &mut DualWorkspace<T, N>,
+        scratch: &mut DualWorkspace<T, N>,
         r: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
@@ -116,9 +116,9 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         let width: usize = blocks.iter().map(|&block| points.width(block)).sum();
         for pass in (0..width.max(1)).step_by(N) {
             let zero = Dual { value: T::ZERO, gradient: [T::ZERO; N] };
-            // In place: a copy of a number that has just been written waits for the stores.
-            room.numbers.resize(blocks.iter().map(|&block| points.point(block).len()).sum(), zero);
-            let mut numbers = room.numbers.iter_mut();
+            // Written in place: copies of dual numbers would wait for their stores.
+            scratch.numbers.resize(blocks.iter().map(|&block| points.point(block).len()).sum(), zero);
+            let mut numbers = scratch.numbers.iter_mut();
             let mut column = 0;
             for &block in blocks {
                 let own = points.width(block);
@@ -139,16 +139,16 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
                 }
                 column += own;
             }
-            room.residuals.clear();
-            room.residuals.resize(r.len(), Dual { value: T::ZERO, gradient: [T::ZERO; N] });
+            scratch.residuals.clear();
+            scratch.residuals.resize(r.len(), Dual { value: T::ZERO, gradient: [T::ZERO; N] });
             let mut slices: [&[Dual<T, N>]; 6] = [&[]; 6];
-            let mut numbers = room.numbers.as_slice();
+            let mut numbers = scratch.numbers.as_slice();
             for (slice, &block) in slices.iter_mut().zip(blocks) {
                 (*slice, numbers) = numbers.split_at(points.point(block).len());
             }
-            self.functions[k].evaluate(&slices[..blocks.len()], &mut room.residuals)?;
+            self.functions[k].evaluate(&slices[..blocks.len()], &mut scratch.residuals)?;
             let count = N.min(width - pass.min(width));
-            for (i, residual) in room.residuals.iter().enumerate() {
+            for (i, residual) in scratch.residuals.iter().enumerate() {
                 r[i] = residual.value;
                 jacobian[i * width + pass..][..count].copy_from_slice(&residual.gradient[..count]);
             }
@@ -163,7 +163,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         points: &BlockPoints<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError> {
-        let mut room = DualWorkspace { numbers: Vec::new(), residuals: Vec::new() };
+        let mut scratch = DualWorkspace { numbers: Vec::new(), residuals: Vec::new() };
         let (mut r, mut jacobian) = (Vec::new(), Vec::new());
         let mut cost = T::ZERO;
         for k in range {
@@ -171,7 +171,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
             let width: usize = self.blocks(k).iter().map(|&block| points.width(block)).sum();
             r.resize(count, T::ZERO);
             jacobian.resize(count * width, T::ZERO);
-            self.differentiate::<N>(k, points, &mut room, &mut r, &mut jacobian)?;
+            self.differentiate::<N>(k, points, &mut scratch, &mut r, &mut jacobian)?;
             cost += apply_loss(self.losses[k], points.least_curvature, &mut r, &mut jacobian);
             visit(&r, &jacobian);
         }
@@ -207,7 +207,7 @@ impl<T: Real, F: CostFunction<T>, const N: usize> Kernel for Linearization<'_, T
     }
 }
 
-/// Numbers of the points and residuals of a residual block.
+/// Dual numbers of the points and residuals of a residual block.
 struct DualWorkspace<T, const N: usize> {
     numbers: Vec<Dual<T, N>>,
     residuals: Vec<Dual<T, N>>,
@@ -256,8 +256,8 @@ impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
         r: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        let mut room = DualWorkspace::<T, 3> { numbers: Vec::new(), residuals: Vec::new() };
-        self.differentiate::<3>(k, points, &mut room, r, jacobian)
+        let mut scratch = DualWorkspace::<T, 3> { numbers: Vec::new(), residuals: Vec::new() };
+        self.differentiate::<3>(k, points, &mut scratch, r, jacobian)
     }
 
     fn apply_loss(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> T {

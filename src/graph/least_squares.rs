@@ -11,7 +11,7 @@ use crate::problem::{BlockJacobian, ConcurrentBlocks, EvaluationError, LeastCurv
 use crate::real::Real;
 use crate::solver::SolveError;
 
-/// Fewest residual blocks that are evaluated one after the other where there are more.
+/// Fewest residual blocks of a part.
 const FEWEST_BLOCKS: usize = 512;
 
 /// A problem whose constant blocks are known.
@@ -29,19 +29,19 @@ pub(super) struct Active<'p, T: Real> {
     cost: T,
     /// Curvature that losses keep.
     least_curvature: LeastCurvature<T>,
-    /// Free directions of each block, by rows, and the place of each block's.
+    /// Free directions of each block, by rows, and the first entry of each block's.
     jacobians: Vec<T>,
     places: Vec<usize>,
-    room: Vec<T>,
+    scratch: Vec<T>,
 }
 
-/// All blocks' manifolds, as one whose steps are in the free directions.
+/// Product of all blocks' manifolds, with steps in the free directions.
 pub(super) struct GraphManifold<'p, T> {
     blocks: &'p [ManifoldBlock<T>],
     ambient: &'p [usize],
     /// First free direction of each block, and their number.
     columns: Vec<usize>,
-    /// Most numbers of a step of a block.
+    /// Largest tangent size of a block.
     widest: usize,
 }
 
@@ -119,7 +119,7 @@ impl<T: Real> Manifold<T> for GraphManifold<'_, T> {
         });
     }
 
-    /// Writes the dense matrix, most of which is zero: of no use for many blocks.
+    /// Writes the dense matrix, most of which is zero; too large for many blocks.
     fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
         let width = self.tangent_size();
         jacobian.fill(T::ZERO);
@@ -159,15 +159,15 @@ impl<T: Real> Manifold<T> for GraphManifold<'_, T> {
 }
 
 /// Appends `∂(x ⊞ δ)/∂δ` of a block in its free directions, by rows.
-fn free_directions<T: Real>(block: &ManifoldBlock<T>, x: &[T], room: &mut Vec<T>, jacobian: &mut Vec<T>) {
+fn free_directions<T: Real>(block: &ManifoldBlock<T>, x: &[T], scratch: &mut Vec<T>, jacobian: &mut Vec<T>) {
     let tangent = block.manifold.tangent_size();
-    room.clear();
-    room.resize(x.len() * tangent, T::ZERO);
-    block.manifold.plus_jacobian(x, room);
+    scratch.clear();
+    scratch.resize(x.len() * tangent, T::ZERO);
+    block.manifold.plus_jacobian(x, scratch);
     if block.held.is_empty() {
-        return jacobian.extend_from_slice(room);
+        return jacobian.extend_from_slice(scratch);
     }
-    for row in room.chunks_exact(tangent) {
+    for row in scratch.chunks_exact(tangent) {
         let free = row.iter().enumerate().filter(|&(direction, _)| block.is_free(direction));
         jacobian.extend(free.map(|(_, &entry)| entry));
     }
@@ -196,16 +196,16 @@ impl<'p, T: Real> Active<'p, T> {
             least_curvature: LeastCurvature::default(),
             jacobians: Vec::new(),
             places: Vec::new(),
-            room: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
-    /// Begins a solve, whose gain ratios teach the problem which curvature its losses have.
+    /// Begins a solve. Its gain ratios determine how much curvature the losses keep.
     pub(super) fn begin_solve(&mut self) {
         self.least_curvature = LeastCurvature::of_start();
     }
 
-    /// Every block that moves has residuals.
+    /// Checks that every moving block has residuals.
     pub(super) fn check(&mut self) -> Result<(), GraphError> {
         let mut is_touched = vec![false; self.layout.blocks.len()];
         for group in self.groups {
@@ -249,7 +249,7 @@ impl<'p, T: Real> Active<'p, T> {
         moving.collect()
     }
 
-    /// The residual block that is to blame for an error at the start, if one is.
+    /// Names the residual block that caused an error at the start, if there is one.
     pub(super) fn explain(&mut self, error: SolveError) -> GraphError {
         if let Err(found) = self.checked_cost() {
             return found;
@@ -315,13 +315,13 @@ impl<'p, T: Real> Active<'p, T> {
 
     /// Takes the free directions of all blocks at `x`.
     pub(super) fn take_directions(&mut self, x: &[T]) {
-        let Active { layout, jacobians, places, room, .. } = self;
+        let Active { layout, jacobians, places, scratch, .. } = self;
         jacobians.clear();
         places.clear();
         places.push(0);
         for (index, block) in layout.blocks.iter().enumerate() {
             if layout.width(index) > 0 {
-                free_directions(block, &x[layout.ambient[index]..layout.ambient[index + 1]], room, jacobians);
+                free_directions(block, &x[layout.ambient[index]..layout.ambient[index + 1]], scratch, jacobians);
             }
             places.push(jacobians.len());
         }

@@ -12,10 +12,10 @@ use crate::real::Real;
 const ROWS: usize = 4;
 const WIDE: usize = 8;
 
-/// The same to the right of the diagonal, where four registers of sums would have to wait for each other.
+/// Columns of a block to the right of the diagonal, where four registers of sums would not hide the latency of additions.
 const FAR: usize = 2 * WIDE;
 
-/// Sixteen sums of each row fit the registers: 512 bits of double precision, or 256 of single.
+/// Returns true if sixteen sums of each row fit the registers: 512 bits in double precision, or 256 in single.
 const fn are_far_blocks_wide<T>(tall: usize) -> bool {
     tall >= if size_of::<T>() == size_of::<f32>() { 4 } else { 8 }
 }
@@ -33,13 +33,13 @@ pub(super) struct CholeskyPanel<'a, T> {
     pub(super) a: &'a mut [T],
     pub(super) pivots: &'a mut [T],
     pub(super) rows: Range<usize>,
-    /// Room for [`room`] numbers: the inverse pivots, and for each block of rows `−LD`, column after column.
+    /// Scratch of [`scratch_len`] entries: the inverse pivots, and `−LD` of each block of rows, column after column.
     pub(super) work: &'a mut [T],
     pub(super) sound: &'a mut bool,
 }
 
-/// Room that a panel of rows needs, in numbers.
-pub(super) fn room(rows: usize) -> usize {
+/// Length of the scratch memory of a panel.
+pub(super) fn scratch_len(rows: usize) -> usize {
     (rows + 1) * rows
 }
 
@@ -105,7 +105,7 @@ impl<T: Real> CholeskyPanel<'_, T> {
         *self.sound = true;
     }
 
-    /// Takes `−LD` of `TALL` rows from the columns above them.
+    /// Computes `−LD` of `TALL` rows from the columns above them.
     #[inline(always)]
     fn fill_factors<const TALL: usize>(&mut self, top: usize) {
         let n = self.pivots.len();
@@ -195,7 +195,7 @@ impl<T: Real> CholeskyPanel<'_, T> {
 mod tests {
     use super::*;
 
-    /// `BᵀB + I` for numbers that look random.
+    /// `BᵀB + I` for entries that look random.
     fn positive(n: usize) -> Vec<f64> {
         let b: Vec<f64> = (0..n * n).map(|k| ((k * k) as f64 * 0.7 + k as f64).sin()).collect();
         let entry = |i: usize, j: usize| (0..n).map(|k| b[k * n + i] * b[k * n + j]).sum::<f64>();
@@ -205,7 +205,7 @@ mod tests {
     /// Factorises all rows as one panel; returns `D`.
     fn factorise<const TALL: usize, const FUSED: bool>(a: &mut [f64], n: usize) -> Option<Vec<f64>> {
         let mut pivots: Vec<f64> = a.iter().step_by(n + 1).copied().collect();
-        let (mut work, mut sound) = (vec![0.0; room(n)], false);
+        let (mut work, mut sound) = (vec![0.0; scratch_len(n)], false);
         let kernel = CholeskyPanel { a, pivots: &mut pivots, rows: 0..n, work: &mut work, sound: &mut sound };
         kernel.run::<TALL, FUSED>();
         sound.then_some(pivots)

@@ -7,7 +7,7 @@ use super::simd::{Kernel, multiply_add};
 use super::tile::RegisterTile;
 use crate::real::Real;
 
-/// Bytes of rows that all sums are worked on with before the next ones are read.
+/// Bytes of rows that are added to all sums before the next ones are read.
 const PART_BYTES: usize = 32 * 1024;
 
 /// `gram += JᵀJ` (lower triangle; the upper holds nothing of use) and `gradient += Jᵀr`, for at least `WIDE` columns: as
@@ -25,7 +25,7 @@ pub(super) struct GramProducts<'a, T, const WIDE: usize> {
 impl<T: Real, const WIDE: usize> Kernel for GramProducts<'_, T, WIDE> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(mut self) {
-        // Four registers of sums would have to wait for each other.
+        // Four registers of sums are too few to hide the latency of additions.
         if const { TALL == 4 && FUSED && WIDE * size_of::<T>() == 32 } {
             self.add_triangle::<8, FUSED>();
         } else {
@@ -116,7 +116,7 @@ impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
     }
 }
 
-/// [`GramProducts`] for `TOP` columns and `BELOW` more, whose rows are read in registers of `WIDE` numbers, and the first `TOP` in those of
+/// [`GramProducts`] for `TOP` columns and `BELOW` more, whose rows are read in registers of `WIDE` entries, and the first `TOP` in those of
 /// `NEAR`: for two or three columns, or four and more.
 pub(super) struct NarrowProducts<'a, T, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize>(
     pub(super) GramProducts<'a, T, WIDE>,
@@ -149,7 +149,7 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
     }
 }
 
-/// The sums of so many columns below the first four do not fit registers of 256 bits beside those of the first.
+/// Returns true if the sums of `below` columns do not fit registers of 256 bits beside those of the first four.
 const fn exceed_registers<T>(tall: usize, below: usize) -> bool {
     tall <= 4 && below > 2 && size_of::<T>() == size_of::<f64>()
 }
@@ -205,7 +205,7 @@ mod tests {
     use crate::kernels::Kernels;
     use crate::kernels::registers::tests::in_all;
 
-    /// Numbers from a seed.
+    /// Entries from a seed.
     fn numbers(count: usize, seed: u64) -> Vec<f64> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         (0..count).map(|_| StandardNormal.sample(&mut random)).collect()

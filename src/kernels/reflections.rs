@@ -8,7 +8,7 @@ use crate::real::Real;
 /// Rows that are absorbed before the next ones are read, so that they stay in the cache.
 const ROWS: usize = 64;
 
-/// Numbers multiplied side by side.
+/// Entries multiplied side by side.
 const LANES: usize = 8;
 
 /// Absorbs rows `[J r]` into the upper triangle `R` and the rotated right-hand side `Qᵀr`, both of which are overwritten; there
@@ -154,7 +154,7 @@ fn reflect<T: Real, const FUSED: bool>(v: &[T], tau: T, top: &mut T, column: &mu
 mod tests {
     use super::*;
 
-    /// Numbers that look random.
+    /// Entries that look random.
     fn numbers(count: usize, seed: f64) -> Vec<f64> {
         (0..count).map(|k| ((k * k) as f64 * 0.7 + seed * k as f64).sin()).collect()
     }

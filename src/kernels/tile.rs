@@ -81,8 +81,8 @@ pub(super) fn difference<T: Real, const WIDE: usize>(row: &[T; WIDE], other: &[T
     rest
 }
 
-/// Adds to each row of a tile the rows above it, times `factors[above][row]`, and then applies an operation to the row. Written
-/// out, so that the tile stays in registers.
+/// Adds the rows above to each row of a tile, times `factors[above][row]`, and then applies an operation to the row. The loops are
+/// unrolled, so that the tile stays in registers.
 macro_rules! eliminate {
     ($sums:ident, $factors:ident, |$row:ident| $finish:block) => {
         eliminate!(

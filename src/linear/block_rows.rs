@@ -99,8 +99,8 @@ impl BlockStructure {
     /// Bytes of two Jacobians of `m` rows, of the blocks on the diagonal, and of vectors.
     pub(super) fn bytes<T>(&self, m: usize) -> usize {
         let squares: usize = (0..self.blocks()).map(|block| self.size(block).saturating_mul(self.size(block))).sum();
-        let numbers = self.entries(m).saturating_mul(2).saturating_add(squares.saturating_mul(3));
-        numbers.saturating_add(self.columns().saturating_mul(20)).saturating_mul(size_of::<T>())
+        let entries = self.entries(m).saturating_mul(2).saturating_add(squares.saturating_mul(3));
+        entries.saturating_add(self.columns().saturating_mul(20)).saturating_mul(size_of::<T>())
     }
 
     /// Residual blocks that touch each block of columns, one list behind the other, and the first of each list.
@@ -121,7 +121,7 @@ impl BlockStructure {
     }
 }
 
-/// First number of each of the square blocks of these sizes, one behind the other, and the number of all.
+/// First entry of each of the square blocks of these sizes, one behind the other, and the number of all.
 pub(super) fn square_places(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut places = vec![0];
     sizes.for_each(|size| places.push(places[places.len() - 1] + size * size));
@@ -133,13 +133,13 @@ pub(super) fn square_places(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
 pub struct BlockRows<T> {
     /// Rows of each residual block, one behind the other: the columns of its blocks side by side.
     values: Vec<T>,
-    /// First number of each residual block's rows, and the number of all.
+    /// First entry of each residual block's rows, and the number of all.
     starts: Vec<usize>,
     /// `Jᵀr`.
     pub(super) gradient: Vec<T>,
     /// Blocks on the diagonal of `JᵀJ`, by rows.
     diagonal: Vec<T>,
-    /// First number of each of them, and the number of all.
+    /// First entry of each of them, and the number of all.
     places: Vec<usize>,
 }
 
@@ -276,7 +276,7 @@ impl<T: Real> Kernel for AddRows<'_, T> {
     }
 }
 
-/// Adds up `‖Jv‖²` and, if wanted, `JᵀJv`, in one pass over the rows.
+/// Computes `‖Jv‖²` and optionally `JᵀJv`, in one pass over the rows.
 struct GramTimes<'a, T> {
     rows: &'a BlockRows<T>,
     structure: &'a BlockStructure,

@@ -17,38 +17,38 @@ const FEWEST: usize = 512;
 /// No part.
 const NONE: u32 = u32::MAX;
 
-/// Mark of a block that more than one part adds to.
+/// Mark of a block that several parts add to.
 const SHARED: u32 = u32::MAX - 1;
 
 /// `JᵀJ` and `Jᵀr` as sums over residual blocks.
 ///
 /// The residual blocks are summed in parts, which follow from their number, on all cores. A block of `JᵀJ` that only one part adds
-/// to is in that part's range of the numbers; the others, like the blocks of `Jᵀr`, are summed by each part for itself, and then
+/// to is in that part's range of the entries; the others, like the blocks of `Jᵀr`, are summed by each part for itself, and then
 /// over the parts, in their order. So the sums do not depend on the number of threads.
 pub(super) struct BlockSums<T> {
     parts: Vec<BlockPart<T>>,
-    /// Numbers of the blocks that more than one part adds to.
+    /// Entries of the blocks that more than one part adds to.
     shared: Range<usize>,
 }
 
-/// Residual blocks that follow each other.
+/// Consecutive residual blocks.
 struct BlockPart<T> {
     structure: Structure,
     sums: PartSums<T>,
 }
 
-/// Places of the products of a part's residual blocks.
+/// Positions of the products of a part's residual blocks.
 struct Structure {
     /// The residual blocks.
     blocks: Range<usize>,
-    /// Blocks of columns of each residual block, one list behind the other: first of the part's numbers of `Jᵀr`, and number of
+    /// Blocks of columns of each residual block, one list behind the other: first of the part's entries of `Jᵀr`, and number of
     /// columns.
     columns: Vec<(usize, usize)>,
     /// End of each list.
     ends: Vec<usize>,
     /// Places of the product of each pair of them, `(0, 0), (1, 0), (1, 1), (2, 0) …`, one list behind the other.
     places: Vec<ProductSlot>,
-    /// Numbers of `JᵀJ` that only this part adds to.
+    /// Entries of `JᵀJ` that only this part adds to.
     own: Range<usize>,
     /// Places of the part's sums of the other blocks of `JᵀJ`, in their order.
     shared: Vec<Span>,
@@ -56,10 +56,10 @@ struct Structure {
     gradient: Vec<Span>,
 }
 
-/// Place of the product of two blocks of columns.
+/// Position of the product of two blocks of columns.
 #[derive(Clone, Copy)]
 struct ProductSlot {
-    /// First number.
+    /// First entry.
     at: usize,
     /// True if the product with the rows of the second block is stored.
     is_transposed: bool,
@@ -67,7 +67,7 @@ struct ProductSlot {
     is_shared: bool,
 }
 
-/// Numbers that follow each other.
+/// Consecutive entries.
 struct Span {
     start: usize,
     len: usize,
@@ -83,7 +83,7 @@ struct PartSums<T> {
 }
 
 impl<T: Real> BlockSums<T> {
-    /// Room for the sums over the residual blocks of this structure; the numbers of the pattern are arranged for them.
+    /// Zero sums for this structure. The entries of the pattern are rearranged, part by part.
     pub(super) fn new(pattern: &mut BlockPattern, structure: &BlockStructure) -> Self {
         let parts: Vec<_> = parallel::parts(structure.residual_blocks(), FEWEST).collect();
         let pairs = |k: usize| {
@@ -108,11 +108,11 @@ impl<T: Real> BlockSums<T> {
             }
         }
         order.extend((0..owner.len()).filter(|&k| owner[k] == NONE));
-        // In the order in which they are added to; stable.
+        // By part, and within a part in the order of the first addition: the sort is stable.
         order.sort_by_cached_key(|&k| owner[k].min(SHARED) as usize);
         pattern.arrange(&order);
 
-        // Where the part at hand has its sums of each block of columns, and of each block that it does not own.
+        // Position of the current part's sums of each block of columns, and of each shared block.
         let (mut own_columns, mut own_shared) = (vec![(NONE, 0); pattern.blocks()], vec![(NONE, 0); owner.len()]);
         let mut start = 0;
         let parts = parts.into_iter().enumerate().map(|(p, part)| {
@@ -157,16 +157,16 @@ impl<T: Real> BlockSums<T> {
             }
         });
         let parts = parts.collect();
-        BlockSums { parts, shared: start..pattern.numbers() }
+        BlockSums { parts, shared: start..pattern.entry_count() }
     }
 
-    /// Room for the rows of each part.
+    /// Empty rows for each part.
     pub(super) fn rows(&self) -> Vec<KeptRows<T>> {
         self.parts.iter().map(|part| KeptRows::new(part.structure.blocks.clone())).collect()
     }
 
-    /// Fills the numbers of `JᵀJ` and `Jᵀr` with the sums over the residual blocks of a problem at `x`; returns their cost, and
-    /// the sum of the squares of the rows. The rows are kept if there is [room](Self::rows) for them.
+    /// Fills the entries of `JᵀJ` and `Jᵀr` with the sums over the residual blocks of a problem at `x`; returns their cost, and
+    /// the sum of the squares of the rows. The rows are kept unless `rows` is empty.
     pub(super) fn sum(
         &mut self,
         problem: &mut dyn BlockJacobian<T>,
@@ -219,7 +219,7 @@ impl<T: Real> BlockSums<T> {
     }
 }
 
-/// Spans of numbers, and how many numbers they have.
+/// Spans, and their number of entries.
 #[derive(Default)]
 struct Spans {
     spans: Vec<Span>,
@@ -227,7 +227,7 @@ struct Spans {
 }
 
 impl Spans {
-    /// Appends a span, to the last one if it follows that.
+    /// Appends a span, or extends the last one where it follows that.
     fn push(&mut self, start: usize, len: usize) {
         self.len += len;
         match self.spans.last_mut() {
@@ -237,13 +237,13 @@ impl Spans {
     }
 }
 
-/// Adds numbers, one after the other, at these spans; the first of `sums` is number `first`.
-fn add_spans<T: Real>(sums: &mut [T], spans: &[Span], mut numbers: &[T], first: usize) {
+/// Adds entries, one after the other, at these spans; the first of `sums` is number `first`.
+fn add_spans<T: Real>(sums: &mut [T], spans: &[Span], mut entries: &[T], first: usize) {
     for span in spans {
-        let (of_span, others) = numbers.split_at(span.len);
+        let (of_span, others) = entries.split_at(span.len);
         let sums = &mut sums[span.start - first..][..span.len];
-        sums.iter_mut().zip(of_span).for_each(|(sum, &number)| *sum += number);
-        numbers = others;
+        sums.iter_mut().zip(of_span).for_each(|(sum, &entry)| *sum += entry);
+        entries = others;
     }
 }
 
@@ -251,9 +251,9 @@ fn add_spans<T: Real>(sums: &mut [T], spans: &[Span], mut numbers: &[T], first: 
 struct Addition<'a, T> {
     structure: &'a Structure,
     sums: &'a mut PartSums<T>,
-    /// Numbers of `JᵀJ` that only this part adds to.
+    /// Entries of `JᵀJ` that only this part adds to.
     values: &'a mut [T],
-    /// Room for the rows, where they are kept.
+    /// The rows, where they are kept.
     rows: Option<&'a mut KeptRows<T>>,
     /// Number of residual blocks that have been added.
     block: usize,
@@ -322,7 +322,7 @@ impl<'a, T: Real> Addition<'a, T> {
 struct AddBlock<'a, 'b, T> {
     r: &'a [T],
     jacobian: &'a [T],
-    /// First number of the gradient, and number of columns, of each block of columns.
+    /// First entry of the gradient, and number of columns, of each block of columns.
     columns: &'a [(usize, usize)],
     places: &'a mut std::slice::Iter<'b, ProductSlot>,
     values: &'a mut [T],
@@ -384,7 +384,7 @@ fn add_product<T: Real>(
     }
 }
 
-/// [`add_product`] of numbers of columns that the compiler knows.
+/// [`add_product`] for `M` and `N` columns.
 #[inline(always)]
 fn add_sized_product<T: Real, const M: usize, const N: usize>(
     block: &mut [T],

@@ -31,12 +31,12 @@ impl<T> Clone for Expression<'_, T> {
 
 impl<T> Copy for Expression<'_, T> {}
 
-/// Kind of an expression, and its place on the tape.
+/// Node of an expression, on one of the two tapes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ExpressionNode {
-    /// Place on the tape of what is computed once.
+    /// Node of an expression that is computed once.
     Known(Node),
-    /// Place on the tape of what depends on variables.
+    /// Node of an expression that depends on variables.
     Unknown(Node),
     /// The expression has failed; the error is kept.
     Failed,
@@ -54,7 +54,7 @@ pub(super) struct TermRecorder<T> {
     /// Computed from variables, too; of all terms.
     pub(super) tape: Tape<T>,
     pub(super) coordinates: Node,
-    /// Inputs of the tape for numbers that are computed once, and their numbers in this term.
+    /// Inputs of the tape for values that are computed once, and their nodes in this term.
     pub(super) columns: Vec<Node>,
     pub(super) brought: Vec<Node>,
     pub(super) error: Option<PhysicsError>,

@@ -9,7 +9,7 @@ use super::sequence::unit_cube;
 use super::{Domain, PhysicsError, Sampling};
 use crate::real::Real;
 
-/// Policy for a point that was taken from a box.
+/// Map that is applied to a point drawn from a box.
 type Transformation<T> = Arc<dyn Fn(&mut [T]) + Send + Sync>;
 
 /// Points, a row of coordinates for each, with numbers that are known there, such as measurements.
@@ -155,7 +155,7 @@ impl<T: Real> Points<T> {
 
     /// Draws as many other points from the same places, where these are known.
     pub(super) fn held_out(&self) -> Option<Points<T>> {
-        // Other than any that a user is likely to take.
+        // A seed that users are unlikely to choose.
         const SEED: u64 = 0x8e1d_0b75;
         self.redraw(|_| Some(Sampling::ShiftedHalton(SEED)))
     }

@@ -25,7 +25,7 @@ pub(super) struct EquationTerm<T> {
     pub(super) weight: T,
     /// All residuals of a point, side by side.
     pub(super) residual: Node,
-    /// Nodes computed once for every point, and which nodes of it go into the residuals.
+    /// Tape of the values that are computed once, and its nodes that enter the residuals.
     pub(super) known: Tape<T>,
     pub(super) brought: Vec<Node>,
 }
@@ -60,7 +60,7 @@ impl<T: Real> Collocation<T> {
         let mut outputs = Vec::new();
         for term in &terms {
             let scaled = tape.mul(term.residual, scale)?;
-            // All samples have as many residuals: zeros stand for those that a term has not.
+            // All samples have the same number of residuals: terms with fewer are padded by zeros.
             let missing = widest - scaled.width();
             let rest = (missing > 0).then(|| tape.constant(&vec![T::ZERO; missing]));
             outputs.push((scaled, rest));

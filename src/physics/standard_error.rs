@@ -10,11 +10,11 @@ use crate::problem::LeastSquares;
 use crate::real::Real;
 use crate::variables::Variables;
 
-/// Share of the largest diagonal number that `JᵀJ` is damped by: a network has directions that no residual sees.
+/// Damping of `JᵀJ`, as a share of its largest diagonal entry: some directions of a network do not change any residual.
 const DAMPING: f64 = 1e-13;
 
 /// The standard error of a parameter by the linearised minimum: `θ̂ − θ = −H⁻¹ Jᵀε` with `H = JᵀJ`, and errors `ε` of the rows of
-/// `data` alone, of the variance that their own sum of squares says.
+/// `data` alone, whose variance is estimated from their own sum of squares.
 pub(super) fn of<T: Real>(
     network: &mut Network<T>,
     variables: &Variables<T>,

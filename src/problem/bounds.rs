@@ -99,7 +99,7 @@ impl<T: Real> Bounds<T> {
     ///
     /// # Errors
     ///
-    /// [`BoundsError`] when their numbers differ, when one is NaN, or when no finite number lies between a pair.
+    /// [`BoundsError`] when their lengths differ, when one is NaN, or when no finite number lies between a pair.
     pub fn new(lower: impl Into<Vec<T>>, upper: impl Into<Vec<T>>) -> Result<Self, BoundsError> {
         let (lower, upper) = (lower.into(), upper.into());
         if lower.len() != upper.len() {

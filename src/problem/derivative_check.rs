@@ -64,7 +64,7 @@ impl<T: Real> fmt::Display for DerivativeCheck<T> {
 ///
 /// Differences keep the problem's bounds; a parameter that these hold is not checked.
 ///
-/// Costs `2n + 1` evaluations and `mn` numbers of memory.
+/// Costs `2n + 1` evaluations and `mn` entries of memory.
 ///
 /// # Errors
 ///

@@ -27,7 +27,7 @@ pub(crate) struct SelectionMemory<T> {
 }
 
 impl<T: Real> SelectionMemory<T> {
-    /// Memory for a selection of these numbers.
+    /// Memory for a selection of these entries.
     pub(crate) fn of(all: &[T]) -> Self {
         SelectionMemory { all: all.to_vec(), bounds: None, direction: Vec::new(), rows: Vec::new() }
     }
@@ -46,7 +46,7 @@ pub(crate) fn count(columns: &[Range<usize>]) -> usize {
     columns.iter().map(Range::len).sum()
 }
 
-/// Copies the numbers of these columns to the front of `selected`.
+/// Copies the entries of these columns to the front of `selected`.
 pub(crate) fn gather<T: Copy>(selected: &mut [T], all: &[T], columns: &[Range<usize>]) {
     let mut start = 0;
     for range in columns {

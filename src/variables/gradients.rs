@@ -46,7 +46,7 @@ pub struct Gradients<T> {
     entries: Vec<GradientEntry<T>>,
     /// Index of each row of the variable at work: one more than its first place among the rows given, or zero.
     places: Vec<usize>,
-    /// Numbers sent to other ranks.
+    /// Entries sent to other ranks.
     message: Vec<T>,
 }
 
@@ -199,7 +199,7 @@ impl<T: Real> Gradients<T> {
         }
     }
 
-    /// The numbers given for one variable: all, those of some rows, or none.
+    /// The entries given for one variable: all, those of some rows, or none.
     pub(crate) fn given(&self, variable: Variable) -> &[T] {
         match self.of(variable) {
             Gradient::Absent => &[],
@@ -207,7 +207,7 @@ impl<T: Real> Gradients<T> {
         }
     }
 
-    /// The numbers given for one variable, to change.
+    /// The entries given for one variable, to change.
     pub(crate) fn given_mut(&mut self, variable: Variable) -> &mut [T] {
         let entry = &mut self.entries[variable.index()];
         match entry.kind {

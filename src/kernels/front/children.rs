@@ -94,7 +94,7 @@ impl<T: Real> SubtractProducts<'_, T> {
             let [from, to, len] = run.places();
             for r in self.front.rows_of(to, len) {
                 let factors = array_of(|p| panel[p][from + r]);
-                // A whole strip reaches below the diagonal, where numbers mean nothing.
+                // A whole strip reaches below the diagonal, where entries mean nothing.
                 let missing = if len < STRIP { 0 } else { STRIP.saturating_sub(len - r) };
                 let left = if missing <= self.front.left_of(to + r) { missing } else { 0 };
                 let row = self.front.row_from(to + r, left);
@@ -133,10 +133,10 @@ fn subtract_row<T: Real, const DEEP: usize, const FUSED: bool>(sums: &mut [T], f
     }
 }
 
-/// `sums += numbers`.
+/// `sums += entries`.
 #[inline(always)]
-fn add<T: Real>(sums: &mut [T], numbers: &[T]) {
-    for (sum, &number) in sums.iter_mut().zip(numbers) {
-        *sum += number;
+fn add<T: Real>(sums: &mut [T], entries: &[T]) {
+    for (sum, &entry) in sums.iter_mut().zip(entries) {
+        *sum += entry;
     }
 }

@@ -8,7 +8,7 @@ use crate::kernels::tile::{RegisterTile, difference, eliminate, scaled};
 use crate::kernels::triangular::lost_digits;
 use crate::real::Real;
 
-/// Rows of the panel that are computed together.
+/// Rows of the panel computed together.
 const ROWS: usize = 4;
 
 /// Pivots whose products are summed in registers and subtracted from all rows behind, before the next are eliminated.
@@ -74,7 +74,7 @@ impl<T: Real> Kernel for Checked<'_, T> {
     }
 }
 
-/// Fills some rows of the panel, from which the products of those before are subtracted.
+/// Factors some rows of the panel.
 struct EliminateRows<'a, T> {
     front: Front<'a, T>,
     diagonal: &'a mut [T],
@@ -165,7 +165,7 @@ impl<T: Real> EliminateRows<'_, T> {
     }
 }
 
-/// Subtracts the products of columns of rows of the panel, which are eliminated, from rows below them.
+/// Subtracts the products of eliminated rows of the panel from the rows below them.
 struct Subtract<'a, T> {
     /// Rows of the panel.
     above: &'a [T],
@@ -226,8 +226,7 @@ impl<T: Real> Subtract<'_, T> {
     }
 }
 
-/// Subtracts, from `TALL` rows of a strip, products of as many columns of the panel's rows, from `tall` on, with those of a
-/// strip, from `wide` on.
+/// Subtracts from `TALL` rows of a strip the products of the panel's columns from `tall` on with those from `wide` on.
 #[inline(always)]
 fn subtract_products<T: Real, const TALL: usize, const FUSED: bool>(
     panel: &[T],

@@ -16,7 +16,7 @@
 //! | `tan` | 2.5 | likewise |
 //! | `atan` | 1.8 | |
 //! | `powf`, `pow` | 1.6 | any exponent, subnormal results too |
-//! | `powi` | `\|n\|` | where no power on the way leaves the normal numbers |
+//! | `powi` | `\|n\|` | where no intermediate power overflows or is subnormal |
 //! | `sqrt`, `recip` | 0.5 | |
 //! | `hypot` | 1.1 | |
 //!
@@ -164,8 +164,8 @@ impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
     }
 }
 
-/// Functions of all lanes at once. In debug builds, where everything inlined has room of its own on the stack, they are calls:
-/// a few powers would fill the two megabytes of a thread.
+/// Functions of all lanes at once. In debug builds they are not inlined: every inlined value has a slot of its own on the stack, and a
+/// few powers would fill the two megabytes of a thread.
 macro_rules! branch_free {
     ($($file:ident: $($function:ident)*;)*) => {
         $($(

@@ -19,16 +19,16 @@ pub(super) trait Vector<T>: Copy {
 
     /// The same value in all lanes.
     fn splat(value: T) -> Self;
-    /// The first numbers of a slice, which has enough of them.
-    fn load(numbers: &[T]) -> Self;
-    /// Overwrites the first numbers of a slice, which has enough of them.
-    fn store(self, numbers: &mut [T]);
-    /// Loads all numbers of a slice of at most [`LANES`](Self::LANES), and zeros.
-    fn load_few(numbers: &[T]) -> Self;
-    /// Overwrites all numbers of a slice of at most [`LANES`](Self::LANES).
-    fn store_few(self, numbers: &mut [T]);
-    /// Brings the first numbers to the first-level cache.
-    fn prefetch(numbers: &[T]);
+    /// The first entries of a slice, which has enough of them.
+    fn load(entries: &[T]) -> Self;
+    /// Overwrites the first entries of a slice, which has enough of them.
+    fn store(self, entries: &mut [T]);
+    /// Loads all entries of a slice of at most [`LANES`](Self::LANES), and zeros.
+    fn load_few(entries: &[T]) -> Self;
+    /// Overwrites all entries of a slice of at most [`LANES`](Self::LANES).
+    fn store_few(self, entries: &mut [T]);
+    /// Brings the first entries to the first-level cache.
+    fn prefetch(entries: &[T]);
     /// `self + other`.
     fn add(self, other: Self) -> Self;
     /// `self · a + b`, rounded once where there is an instruction for it.
@@ -48,7 +48,7 @@ pub(super) trait Vectors: Real {
     fn run_in_vectors(kernel: impl VectorKernel<Self>);
 
     /// Lends memory that the thread keeps.
-    fn with_room(work: impl FnOnce(&mut Vec<Self>));
+    fn with_scratch(work: impl FnOnce(&mut Vec<Self>));
 }
 
 macro_rules! vectors {
@@ -64,11 +64,11 @@ macro_rules! vectors {
                 }
             }
 
-            fn with_room(work: impl FnOnce(&mut Vec<$float>)) {
+            fn with_scratch(work: impl FnOnce(&mut Vec<$float>)) {
                 thread_local! {
-                    static ROOM: RefCell<Vec<$float>> = const { RefCell::new(Vec::new()) };
+                    static SCRATCH: RefCell<Vec<$float>> = const { RefCell::new(Vec::new()) };
                 }
-                ROOM.with_borrow_mut(work);
+                SCRATCH.with_borrow_mut(work);
             }
         }
     };

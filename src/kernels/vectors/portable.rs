@@ -19,26 +19,26 @@ impl<T: Real, const LANES: usize> Vector<T> for PortableVector<T, LANES> {
         PortableVector([value; LANES])
     }
     #[inline(always)]
-    fn load(numbers: &[T]) -> Self {
+    fn load(entries: &[T]) -> Self {
         let mut loaded = [T::ZERO; LANES];
-        loaded.copy_from_slice(&numbers[..LANES]);
+        loaded.copy_from_slice(&entries[..LANES]);
         PortableVector(loaded)
     }
     #[inline(always)]
-    fn store(self, numbers: &mut [T]) {
-        numbers[..LANES].copy_from_slice(&self.0);
+    fn store(self, entries: &mut [T]) {
+        entries[..LANES].copy_from_slice(&self.0);
     }
     #[inline(always)]
-    fn load_few(numbers: &[T]) -> Self {
+    fn load_few(entries: &[T]) -> Self {
         let mut loaded = [T::ZERO; LANES];
-        for (loaded, &number) in loaded.iter_mut().zip(numbers) {
+        for (loaded, &number) in loaded.iter_mut().zip(entries) {
             *loaded = number;
         }
         PortableVector(loaded)
     }
     #[inline(always)]
-    fn store_few(self, numbers: &mut [T]) {
-        for (number, lane) in numbers.iter_mut().zip(self.0) {
+    fn store_few(self, entries: &mut [T]) {
+        for (number, lane) in entries.iter_mut().zip(self.0) {
             *number = lane;
         }
     }

@@ -12,18 +12,17 @@ use crate::linear::IllConditioned;
 use crate::parallel;
 use crate::real::Real;
 
-/// Number of rows from which a front is worked on by all cores.
+/// Number of rows from which a front is divided among all cores.
 const LARGE: usize = 160;
 
-/// A matrix on its way into its factor. Tasks that do not wait for each other, and parts of large fronts, are on all cores; neither
-/// changes a bit.
+/// Multifrontal elimination of a matrix. Independent tasks and parts of large fronts run on all cores, with the same bits.
 pub(super) struct MultifrontalElimination<'a, T> {
     pub(super) assembly: Assembly<'a, T>,
-    /// First number of each supernode's panel.
+    /// First entry of each supernode's panel.
     pub(super) starts: &'a [usize],
     /// Children of each supernode.
     pub(super) children: &'a Lists<u32>,
-    /// Places of the rows below each child in its parent's front, in the order of the lists of children.
+    /// Positions of the rows below each child in its parent's front, in the order of the lists of children.
     pub(super) runs: &'a Lists<IndexRun>,
     /// Parts of the rows of a large front.
     pub(super) parts: usize,
@@ -36,35 +35,35 @@ pub(super) struct FactorPart<'a, T> {
     pub(super) inverses: &'a mut [T],
 }
 
-/// Updates of a task.
+/// Update matrices of a task.
 #[derive(Debug, Clone)]
 pub(super) struct TaskWorkspace<T> {
     /// Updates that wait to be added, of supernodes at even and at odd distances from the root, without leaves.
     pub(super) stacks: [Vec<T>; 2],
-    /// Update of one leaf, which is added to its parent's front at once.
+    /// Update of one leaf, which is added to its parent's front immediately.
     pub(super) leaf_update: Vec<T>,
 }
 
 impl<T: Real> MultifrontalElimination<'_, T> {
-    /// Tasks that follow each other, in postorder, with their part of the factor and their rooms.
+    /// Runs consecutive tasks in postorder, with their part of the factor and their workspaces.
     pub(super) fn tasks(
         &self,
         tasks: Range<usize>,
         factor: FactorPart<'_, T>,
-        rooms: &mut [TaskWorkspace<T>],
+        workspaces: &mut [TaskWorkspace<T>],
     ) -> Result<(), IllConditioned> {
         let Some(last) = tasks.clone().last() else { return Ok(()) };
         let first = self.assembly.symbolic.tasks.subtrees[last].first;
-        let (rooms_before, rooms) = rooms.split_at_mut(first - tasks.start);
-        if rooms_before.is_empty() {
-            return self.task(last, factor, rooms);
+        let (workspaces_before, workspaces) = workspaces.split_at_mut(first - tasks.start);
+        if workspaces_before.is_empty() {
+            return self.task(last, factor, workspaces);
         }
         let (before, own) = self.split(factor, self.assembly.symbolic.tasks.subtrees[last].nodes.start);
         let mut outcomes = [Ok(()); 2];
         let [of_before, of_last] = &mut outcomes;
         parallel::join(
-            || *of_before = self.tasks(tasks.start..first, before, rooms_before),
-            || *of_last = self.task(last, own, rooms),
+            || *of_before = self.tasks(tasks.start..first, before, workspaces_before),
+            || *of_last = self.task(last, own, workspaces),
         );
         outcomes.into_iter().collect()
     }
@@ -79,23 +78,23 @@ impl<T: Real> MultifrontalElimination<'_, T> {
         (before, FactorPart { first: s, panels: panels_behind, inverses: inverses_behind })
     }
 
-    /// A task, after those before it. The last of the rooms is its own.
+    /// Runs a task after those that it depends on. The last of the workspaces is its own.
     fn task(
         &self,
         k: usize,
         mut factor: FactorPart<'_, T>,
-        rooms: &mut [TaskWorkspace<T>],
+        workspaces: &mut [TaskWorkspace<T>],
     ) -> Result<(), IllConditioned> {
         let tasks = &self.assembly.symbolic.tasks;
         let first = tasks.subtrees[k].first;
-        let Some((room, rooms_before)) = rooms.split_last_mut() else { return Ok(()) };
-        self.tasks(first..k, factor.reborrow(), rooms_before)?;
-        let rooms_before = &*rooms_before;
+        let Some((workspace, workspaces_before)) = workspaces.split_last_mut() else { return Ok(()) };
+        self.tasks(first..k, factor.reborrow(), workspaces_before)?;
+        let workspaces_before = &*workspaces_before;
         let mut outcome = Ok(());
         let eliminate = |nodes: Range<usize>| {
             for s in nodes {
                 if outcome.is_ok() && !self.assembly.symbolic.supernodes[s].is_leaf {
-                    outcome = self.supernode(s, &mut factor, room, |task| &rooms_before[task - first]);
+                    outcome = self.supernode(s, &mut factor, workspace, |task| &workspaces_before[task - first]);
                 }
             }
         };
@@ -108,8 +107,8 @@ impl<T: Real> MultifrontalElimination<'_, T> {
         &self,
         s: usize,
         factor: &mut FactorPart<'_, T>,
-        room: &mut TaskWorkspace<T>,
-        room_of: impl Fn(usize) -> &'b TaskWorkspace<T> + Sync,
+        workspace: &mut TaskWorkspace<T>,
+        workspace_of: impl Fn(usize) -> &'b TaskWorkspace<T> + Sync,
     ) -> Result<(), IllConditioned>
     where
         T: 'b,
@@ -121,7 +120,7 @@ impl<T: Real> MultifrontalElimination<'_, T> {
         }
         let (mut before, mut own) = self.split(factor.reborrow(), s);
         let (panel, diagonal) = self.own(s, &mut own);
-        let TaskWorkspace { stacks: [even, odd], leaf_update } = room;
+        let TaskWorkspace { stacks: [even, odd], leaf_update } = workspace;
         let (stack, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
         let side = padded(node.size - node.pivots);
         let update = &mut stack[symbolic.tasks.places[s]..][..side * side];
@@ -136,7 +135,7 @@ impl<T: Real> MultifrontalElimination<'_, T> {
             let side = if is_implicit { 0 } else { padded(size - pivots) };
             let stack = match task_of(child) {
                 own if own == task_of(s) => of_children,
-                other => &room_of(other).stacks[usize::from(odd)],
+                other => &workspace_of(other).stacks[usize::from(odd)],
             };
             &stack[if is_implicit { 0 } else { symbolic.tasks.places[child] }..][..side * side]
         };
@@ -161,7 +160,7 @@ impl<T: Real> MultifrontalElimination<'_, T> {
         eliminate(front, diagonal, parts)
     }
 
-    /// Eliminates the columns of a supernode without children; without room for its update, that is not formed.
+    /// Eliminates the columns of a supernode without children. An empty `update` is not formed.
     fn leaf(&self, s: usize, factor: &mut FactorPart<'_, T>, update: &mut [T]) -> Result<(), IllConditioned> {
         let node = &self.assembly.symbolic.supernodes[s];
         let (panel, diagonal) = self.own(s, factor);

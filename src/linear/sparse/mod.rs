@@ -1,7 +1,7 @@
 //! Sparse linear systems: symmetric matrices of blocks, and their Cholesky factorisation.
 //!
 //! A [`BlockPattern`] is the structure of the normal equations of many small groups of variables, and a [`BlockMatrix`] has
-//! the numbers. [`SymbolicCholesky`] finds once in which order the blocks are eliminated and what fills in;
+//! the entries. [`SymbolicCholesky`] finds once in which order the blocks are eliminated and what fills in;
 //! [`SparseCholesky`] factorises and solves for each damping.
 
 mod assembly;

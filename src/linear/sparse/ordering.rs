@@ -16,7 +16,7 @@ impl Graph {
     /// The graph of a pattern.
     pub(super) fn new(pattern: &BlockPattern) -> Self {
         let n = pattern.blocks();
-        let pairs = || pattern.entries().filter(|entry| entry.i != entry.j);
+        let pairs = || pattern.stored().filter(|entry| entry.i != entry.j);
         let mut starts = vec![0; n + 1];
         for entry in pairs() {
             starts[entry.i + 1] += 1;
@@ -74,7 +74,7 @@ struct Quotient {
     elements: Vec<usize>,
     /// Lists of elements, one behind the other.
     cliques: Vec<u32>,
-    /// Numbers of a variable and of those merged with it; negative in the element that is being made; zero for others.
+    /// Columns of a variable and of those merged with it; negative in the element that is being made; zero for others.
     weight: Vec<i64>,
     /// Approximate external degree of a variable; size of an element.
     degree: Vec<i64>,
@@ -269,7 +269,7 @@ impl Quotient {
         weight
     }
 
-    /// Leaves in `mark − stamp` of each element next to the variables the weight of what it has outside of these.
+    /// Sets `mark − stamp` of each element adjacent to the variables to the weight of its variables outside of them.
     fn count_outside(&mut self, variables: std::ops::Range<usize>) {
         for k in variables {
             let i = self.cliques[k] as usize;
@@ -286,8 +286,8 @@ impl Quotient {
         }
     }
 
-    /// Takes what the pivot's element stands for out of the list of variable `i`, and puts the element first. Returns an upper
-    /// bound of the degree without the element, and a hash of the list; `None` if nothing else is in the list.
+    /// Removes the variables of the pivot's element from the list of variable `i`, and puts the element first. Returns an upper bound of
+    /// the degree without the element, and a hash of the list; `None` if the list is then empty.
     fn approximate_degree(&mut self, i: usize, pivot: usize) -> Option<(i64, u64)> {
         let (start, len, elements) = (self.start[i], self.len[i], self.elements[i]);
         let (mut degree, mut hash, mut kept) = (0, pivot as u64, start);
@@ -320,7 +320,7 @@ impl Quotient {
         if degree == 0 {
             return None;
         }
-        // There is room: the pivot, or an element that it absorbed, has left the list.
+        // The list does not grow: the pivot, or an element that it absorbed, has been removed.
         self.lists[kept] = self.lists[first_variable];
         self.lists[first_variable] = self.lists[start];
         self.lists[start] = pivot as u32;

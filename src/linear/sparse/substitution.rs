@@ -10,13 +10,13 @@ use crate::kernels::simd;
 use crate::parallel;
 use crate::real::Real;
 
-/// Least numbers of the factor in a branch.
+/// Fewest entries of the factor in a branch.
 const LEAST: f64 = 5e4;
 
-/// Most branches that the numbers of all would suffice for.
+/// Most branches of equal size.
 const MOST: f64 = 16.0;
 
-/// Solves with a factor `U`, whose branches that do not wait for each other are on all cores.
+/// Solves with a factor `U`; independent branches run on all cores.
 ///
 /// The branches follow from the factor's structure alone, and so do the sums, whatever the number of threads.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(super) struct Substitution<T> {
     branches: Vec<Branch<T>>,
 }
 
-/// Supernodes that are passed one after the other, and the branches that come before them in postorder.
+/// Supernodes processed in sequence, after the branches that they depend on in postorder.
 #[derive(Debug, Clone)]
 struct Branch<T> {
     /// First branch before it; those before it end with itself.
@@ -33,15 +33,15 @@ struct Branch<T> {
     nodes: Vec<Range<usize>>,
     /// Branches whose parent it is.
     children: Vec<usize>,
-    /// Numbers of its supernodes, and of those before them.
-    numbers: Range<usize>,
-    /// Numbers behind these that its supernodes have to do with.
+    /// Entries of its supernodes, and of those before them.
+    entries: Range<usize>,
+    /// Later entries that its supernodes have rows for.
     behind: Behind<T>,
     /// The part of a vector that belongs to a front.
     gathered: Vec<T>,
 }
 
-/// Numbers of a vector, in spans.
+/// Entries of a vector, in spans.
 #[derive(Debug, Clone)]
 struct Behind<T> {
     /// Sorted, with gaps between them.
@@ -49,13 +49,13 @@ struct Behind<T> {
     values: Vec<T>,
 }
 
-/// Numbers that follow each other.
+/// Consecutive entries.
 #[derive(Debug, Clone, Copy)]
 struct StoredSpan {
     /// The first of them.
     start: usize,
     len: usize,
-    /// Place of the first among the values.
+    /// Index of the first among the values.
     place: usize,
 }
 
@@ -65,11 +65,11 @@ pub(super) struct Panels<'a, T> {
     pub(super) symbolic: &'a SymbolicCholesky,
     /// Panels of the supernodes, one behind the other.
     pub(super) panels: &'a [T],
-    /// First number of each panel.
+    /// First entry of each panel.
     pub(super) starts: &'a [usize],
     /// Inverse diagonal of `U`.
     pub(super) inverses: &'a [T],
-    /// Rows below each supernode, where they are in a vector: first number, and number of numbers.
+    /// Rows below each supernode, as ranges of a vector: first entry, and number of entries.
     pub(super) spans: &'a Lists<(usize, usize)>,
 }
 
@@ -77,9 +77,9 @@ pub(super) struct Panels<'a, T> {
 struct SupernodePanel<'a, T> {
     panel: &'a [T],
     inverses: &'a [T],
-    /// The numbers of its pivots.
+    /// The entries of its pivots.
     own: Range<usize>,
-    /// Numbers of its pivots, and below.
+    /// Entries of its pivots, and below.
     size: usize,
 }
 
@@ -94,13 +94,13 @@ impl<'a, T: Real> Panels<'a, T> {
 }
 
 impl<T: Real> Substitution<T> {
-    /// Divides the elimination tree of a factor with these first numbers of its panels.
+    /// Divides the elimination tree of a factor with these first entries of its panels.
     pub(super) fn new(symbolic: &SymbolicCholesky, starts: &[usize], spans: &Lists<(usize, usize)>) -> Self {
         let all = starts[symbolic.supernodes.len()] as f64;
         Self::divided(symbolic, starts, spans, LEAST.max(all / MOST))
     }
 
-    /// Divides the tree into branches of about so many numbers of the factor.
+    /// Divides the tree into branches of about `limit` entries of the factor.
     fn divided(symbolic: &SymbolicCholesky, starts: &[usize], spans: &Lists<(usize, usize)>, limit: f64) -> Self {
         let SymbolicCholesky { supernodes, offsets, .. } = symbolic;
         let subtrees = subtrees(supernodes, |s| (starts[s + 1] - starts[s]) as f64, limit);
@@ -108,11 +108,11 @@ impl<T: Real> Substitution<T> {
         let branches = subtrees.iter().enumerate().map(|(k, Subtree { first, nodes: all })| {
             let (mut nodes, mut children) = (Vec::new(), Vec::new());
             for_each_part(&subtrees, k, |own| nodes.push(own), |child| children.push(child));
-            let numbers = offset(all.start)..offset(all.end);
+            let entries = offset(all.start)..offset(all.end);
             let roots = all.clone().filter(|&s| supernodes[s].parent >= all.end);
-            let behind = Behind::new(roots.flat_map(|s| spans.of(s)), numbers.end);
+            let behind = Behind::new(roots.flat_map(|s| spans.of(s)), entries.end);
             let largest = all.clone().map(|s| supernodes[s].size).max().unwrap_or(0);
-            Branch { first: *first, nodes, children, numbers, behind, gathered: vec![T::ZERO; largest] }
+            Branch { first: *first, nodes, children, entries, behind, gathered: vec![T::ZERO; largest] }
         });
         Substitution { branches: branches.collect() }
     }
@@ -134,7 +134,7 @@ impl<T: Real> Substitution<T> {
 }
 
 impl<T: Real> Behind<T> {
-    /// Room for those of these spans' numbers that are not before `end`.
+    /// Zeros for those entries of the spans that are not before `end`.
     fn new<'a>(spans: impl Iterator<Item = &'a (usize, usize)>, end: usize) -> Self {
         let mut all: Vec<_> = spans.map(|&(start, len)| start.max(end)..start + len).collect();
         all.retain(|range| !range.is_empty());
@@ -156,23 +156,23 @@ impl<T: Real> Behind<T> {
         Behind { spans, values: vec![T::ZERO; place] }
     }
 
-    /// The values of numbers from `start` on.
+    /// The values of entries from `start` on.
     fn at(&mut self, start: usize, len: usize) -> &mut [T] {
         let span = self.spans[self.spans.partition_point(|span| span.start <= start) - 1];
         &mut self.values[span.place + start - span.start..][..len]
     }
 }
 
-/// The numbers of a branch, and those behind it.
+/// The entries of a branch, and the later ones that it touches.
 struct BranchVector<'a, T> {
-    /// The first of the branch's numbers.
+    /// The first of the branch's entries.
     first: usize,
     x: &'a mut [T],
     behind: &'a mut Behind<T>,
 }
 
 impl<T: Real> BranchVector<'_, T> {
-    /// Calls `visit` with each span's part of `values`, and with the numbers that the span stands for.
+    /// Calls `visit` with each span's part of `values`, and with the entries of that span.
     fn for_each_span(
         &mut self,
         spans: impl Iterator<Item = (usize, usize)>,
@@ -195,14 +195,14 @@ impl<T: Real> BranchVector<'_, T> {
     }
 }
 
-/// Adds `values` to the numbers that they stand for.
-fn add<T: Real>(values: &mut [T], numbers: &mut [T]) {
-    numbers.iter_mut().zip(values).for_each(|(number, &mut value)| *number += value);
+/// Adds `values` to the entries.
+fn add<T: Real>(values: &mut [T], entries: &mut [T]) {
+    entries.iter_mut().zip(values).for_each(|(entry, &mut value)| *entry += value);
 }
 
-/// Copies the numbers that `values` stand for.
-fn gather<T: Real>(values: &mut [T], numbers: &mut [T]) {
-    values.copy_from_slice(numbers);
+/// Copies the entries to `values`.
+fn gather<T: Real>(values: &mut [T], entries: &mut [T]) {
+    values.copy_from_slice(entries);
 }
 
 impl<T: Real> Branch<T> {
@@ -210,64 +210,64 @@ impl<T: Real> Branch<T> {
     fn forward(&mut self, factor: Panels<'_, T>, before: BranchGroup<'_, T>) {
         let Branch { nodes, children, behind, gathered, .. } = self;
         behind.values.fill(T::ZERO);
-        let mut numbers = BranchVector { first: before.start, x: before.x, behind };
+        let mut branch = BranchVector { first: before.start, x: before.x, behind };
         for &child in &*children {
             let Behind { spans, values } = &mut before.branches[child - before.first].behind;
-            numbers.for_each_span(spans.iter().map(|span| (span.start, span.len)), values, add);
+            branch.for_each_span(spans.iter().map(|span| (span.start, span.len)), values, add);
         }
         for s in nodes.iter().flat_map(Range::clone) {
             let SupernodePanel { panel, inverses, own, size } = factor.front(s);
-            let own = own.start - numbers.first..own.end - numbers.first;
+            let own = own.start - branch.first..own.end - branch.first;
             let front = &mut gathered[..size];
-            front[..own.len()].copy_from_slice(&numbers.x[own.clone()]);
+            front[..own.len()].copy_from_slice(&branch.x[own.clone()]);
             front[own.len()..].fill(T::ZERO);
             simd::run(SolveForward { panel, inverses, x: front });
             let (pivots, below) = front.split_at_mut(own.len());
-            numbers.x[own].copy_from_slice(pivots);
-            numbers.for_each_span(factor.spans.of(s).iter().copied(), below, add);
+            branch.x[own].copy_from_slice(pivots);
+            branch.for_each_span(factor.spans.of(s).iter().copied(), below, add);
         }
     }
 
-    /// Solves `Ux = b`, before the branches before it, and tells these what is behind them.
+    /// Solves `Ux = b`, and passes the solution to the branches that precede it.
     fn backward(&mut self, factor: Panels<'_, T>, before: BranchGroup<'_, T>) {
         let Branch { nodes, children, behind, gathered, .. } = self;
-        let mut numbers = BranchVector { first: before.start, x: before.x, behind };
+        let mut branch = BranchVector { first: before.start, x: before.x, behind };
         for s in nodes.iter().rev().flat_map(|nodes| nodes.clone().rev()) {
             let SupernodePanel { panel, inverses, own, size } = factor.front(s);
-            let own = own.start - numbers.first..own.end - numbers.first;
+            let own = own.start - branch.first..own.end - branch.first;
             let front = &mut gathered[..size];
             let (pivots, below) = front.split_at_mut(own.len());
-            pivots.copy_from_slice(&numbers.x[own.clone()]);
-            numbers.for_each_span(factor.spans.of(s).iter().copied(), below, gather);
+            pivots.copy_from_slice(&branch.x[own.clone()]);
+            branch.for_each_span(factor.spans.of(s).iter().copied(), below, gather);
             simd::run(SolveBackward { panel, inverses, x: front });
-            numbers.x[own.clone()].copy_from_slice(&front[..own.len()]);
+            branch.x[own.clone()].copy_from_slice(&front[..own.len()]);
         }
         for &child in &*children {
             let Behind { spans, values } = &mut before.branches[child - before.first].behind;
-            numbers.for_each_span(spans.iter().map(|span| (span.start, span.len)), values, gather);
+            branch.for_each_span(spans.iter().map(|span| (span.start, span.len)), values, gather);
         }
     }
 }
 
-/// Branches that follow each other in postorder, and their numbers.
+/// Branches that follow each other in postorder, and their entries.
 struct BranchGroup<'a, T> {
     /// The first of the branches.
     first: usize,
     branches: &'a mut [Branch<T>],
-    /// The first of the numbers.
+    /// The first of the entries.
     start: usize,
     x: &'a mut [T],
 }
 
 impl<'a, T> BranchGroup<'a, T> {
-    /// The last branch with those before it, and the other branches, which have nothing to do with them.
+    /// Splits off the last branch with those that it depends on. The other branches are independent of them.
     fn split_last(self) -> Option<(BranchGroup<'a, T>, &'a mut Branch<T>, BranchGroup<'a, T>)> {
         let BranchGroup { first, branches, start, x } = self;
         let (branch, others) = branches.split_last_mut()?;
         let (others, before) = others.split_at_mut(branch.first - first);
-        let (x, own) = x.split_at_mut(branch.numbers.start - start);
-        let own = &mut own[..branch.numbers.len()];
-        let before = BranchGroup { first: branch.first, branches: before, start: branch.numbers.start, x: own };
+        let (x, own) = x.split_at_mut(branch.entries.start - start);
+        let own = &mut own[..branch.entries.len()];
+        let before = BranchGroup { first: branch.first, branches: before, start: branch.entries.start, x: own };
         Some((BranchGroup { first, branches: others, start, x }, branch, before))
     }
 
@@ -292,7 +292,7 @@ fn forward<T: Real>(factor: Panels<'_, T>, group: BranchGroup<'_, T>) {
 /// Solves `Ux = b` in all branches of a group.
 fn backward<T: Real>(factor: Panels<'_, T>, group: BranchGroup<'_, T>) {
     let Some((others, branch, mut before)) = group.split_last() else { return };
-    // The last numbers of the factor come first: after a forward solve, they are in the cache.
+    // The last entries of the factor come first: after a forward solve, they are in the cache.
     parallel::join(
         || {
             branch.backward(factor, before.reborrow());

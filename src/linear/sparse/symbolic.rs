@@ -20,16 +20,15 @@ pub(super) struct Supernode {
     pub(super) columns: usize,
     /// Rows below its columns: a range of [`SymbolicCholesky::rows`].
     pub(super) rows: std::ops::Range<usize>,
-    /// Numbers of its columns.
+    /// Entries of its columns.
     pub(super) pivots: usize,
-    /// Numbers of its front.
+    /// Entries of its front.
     pub(super) size: usize,
     /// The supernode of the first row below; `usize::MAX` for a root.
     pub(super) parent: usize,
     /// Its distance from the root is odd.
     pub(super) odd: bool,
-    /// True for a supernode with a parent and without children: it is eliminated when its parent is, and its update waits
-    /// nowhere.
+    /// True for a supernode with a parent and without children: it is eliminated right before its parent, and its update is not kept.
     pub(super) is_leaf: bool,
     /// True for a supernode without children and with few pivots, whose parent is in another [task](Tasks): its update is not
     /// formed.
@@ -41,25 +40,25 @@ pub(super) struct Supernode {
 pub(crate) struct SymbolicCholesky {
     /// Blocks in the order of elimination.
     pub(super) order: Vec<u32>,
-    /// First number of each block in that order.
+    /// First entry of each block in that order.
     pub(super) offsets: Vec<usize>,
     /// Place of each block in that order.
     pub(super) label: Vec<u32>,
-    /// First number of each block in its natural order.
+    /// First entry of each block in its natural order.
     pub(super) natural: Vec<usize>,
     /// Supernodes, children before their parents.
     pub(super) supernodes: Vec<Supernode>,
     /// Rows below the supernodes' columns, by their place in the order.
     pub(super) rows: Vec<u32>,
-    /// Numbers of all panels.
+    /// Entries of all panels.
     pub(super) panels: usize,
     /// Division of the factorisation into tasks.
     pub(super) tasks: Tasks,
-    /// Numbers of the updates that wait to be added, with as many threads as have work.
+    /// Entries of the updates that are kept until they are added, with the largest useful number of threads.
     updates: usize,
 }
 
-/// Time of a front in units of that of one operation in registers, of which the choice of supernodes minimises the sum.
+/// Estimated time of a front in units of one operation in registers. Supernodes are chosen to minimise its sum.
 pub(super) fn cost(pivots: usize, size: usize) -> f64 {
     const FRONT: f64 = 3000.0;
     const PANEL: f64 = 6.0;
@@ -69,7 +68,7 @@ pub(super) fn cost(pivots: usize, size: usize) -> f64 {
     FRONT + k * (stride * (k + PANEL) + others * (others + 8.0)) + UPDATE * others * others
 }
 
-/// A supernode on the way.
+/// A supernode under construction.
 struct Draft {
     /// First and last column; columns of a supernode are chained.
     first: usize,
@@ -185,8 +184,8 @@ impl SymbolicCholesky {
             offset += pattern.size(block as usize);
             offsets.push(offset);
         }
-        // So that the memory that is said to be needed does not depend on the number of threads.
-        let updates = Tasks::new(&mut supernodes.clone(), usize::MAX)?.numbers();
+        // The reported memory must not depend on the number of threads.
+        let updates = Tasks::new(&mut supernodes.clone(), usize::MAX)?.entry_count();
         let tasks = Tasks::new(&mut supernodes, parallel::threads())?;
         let label = inverse(&arranged);
         let natural = (0..n).map(|i| pattern.range(i).start).collect();
@@ -218,22 +217,22 @@ impl SymbolicCholesky {
         self.supernodes.iter().map(|node| of_node(node.pivots as f64, node.size as f64)).sum()
     }
 
-    /// Numbers on and above the diagonal of the factor, those that are zero in supernodes included.
+    /// Entries on and above the diagonal of the factor, those that are zero in supernodes included.
     #[cfg(test)]
     pub(crate) fn nonzeros(&self) -> f64 {
         let of_node = |k: f64, m: f64| k * m - k * (k - 1.0) / 2.0;
         self.supernodes.iter().map(|node| of_node(node.pivots as f64, node.size as f64)).sum()
     }
 
-    /// Numbers that a factorisation keeps in memory.
-    pub(crate) fn numbers(&self) -> usize {
+    /// Entries that a factorisation keeps in memory.
+    pub(crate) fn entry_count(&self) -> usize {
         let n = self.offsets[self.order.len()];
         [self.panels, self.updates, n, n, n].into_iter().fold(0, usize::saturating_add)
     }
 }
 
 /// Returns the length of an update of a number of rows.
-pub(super) fn update_numbers(others: usize) -> Result<usize, TooLarge> {
+pub(super) fn update_len(others: usize) -> Result<usize, TooLarge> {
     padded(others).checked_mul(padded(others)).ok_or(TooLarge)
 }
 
@@ -372,7 +371,7 @@ fn fundamental(
     (drafts, rows, chain)
 }
 
-/// Merges supernodes with their parents where that saves more than the zeros cost; those that are merged have no size.
+/// Merges supernodes with their parents where that lowers the [`cost`]. Merged drafts have the size zero.
 fn amalgamate(drafts: &mut [Draft], chain: &mut [usize]) {
     let n = drafts.len();
     let (mut child, mut sibling, mut own) = (vec![NONE; n], vec![NONE; n], Vec::new());
@@ -408,7 +407,7 @@ fn amalgamate(drafts: &mut [Draft], chain: &mut [usize]) {
             drafts[p].size += pivots;
         }
     }
-    // Grandchildren have new parents, the last that their old ones were merged with.
+    // The parent of a grandchild becomes the supernode that its old parent was merged with.
     for &s in sequence.iter().rev() {
         let parent = drafts[s].parent;
         if parent != NONE && drafts[parent].size == 0 {

@@ -22,7 +22,7 @@ pub struct KroneckerFactors<T> {
     spare: Vec<T>,
 }
 
-/// Place of a factor among the numbers.
+/// Place of a factor among the entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FactorRange {
     range: Range<usize>,
@@ -42,7 +42,7 @@ pub enum KroneckerFactor<'a, T> {
 }
 
 impl<T: Real> KroneckerFactors<T> {
-    /// Zero factors of these blocks. Input factors of more numbers than the first of `widest` are diagonal, and output
+    /// Zero factors of these blocks. Input factors of more entries than the first of `widest` are diagonal, and output
     /// factors of more than the second.
     pub fn new(blocks: &[KroneckerBlock], widest: [usize; 2]) -> Self {
         let mut end = 0;
@@ -88,18 +88,18 @@ impl<T: Real> KroneckerFactors<T> {
         })
     }
 
-    /// Numbers of all factors.
+    /// Entries of all factors.
     pub(crate) fn numbers(&self) -> &[T] {
         &self.numbers[..self.numbers.len() - 2]
     }
 
-    /// Numbers of a block's factors among all.
+    /// Entries of a block's factors among all.
     pub(crate) fn range(&self, block: usize) -> Range<usize> {
         let [inputs, outputs] = &self.places[block];
         inputs.range.start..outputs.range.end
     }
 
-    /// Numbers of a block's input and output factor among all, with the size, and whether it is full.
+    /// Entries of a block's input and output factor among all, with the size, and whether it is full.
     pub(crate) fn places(&self, block: usize) -> [(Range<usize>, usize, bool); 2] {
         self.places[block].each_ref().map(|place| (place.range.clone(), place.size, place.is_full))
     }
@@ -164,7 +164,7 @@ impl<T: Real> KroneckerFactors<T> {
         }
     }
 
-    /// Adds the rows that samples have looked up, by their numbers.
+    /// Adds the rows that samples have looked up, by their entries.
     pub fn add_look_ups(&mut self, block: usize, rows: impl Iterator<Item = usize>, root_weights: &[T]) {
         let positions = self.blocks[block].positions();
         let sums = &mut self.numbers[self.places[block][0].range.clone()];
@@ -268,7 +268,7 @@ fn append_column<T: Real>(numbers: &mut [T], n: usize) {
     }
 }
 
-/// The first numbers of memory that grows if need be.
+/// The first entries of memory that grows if need be.
 fn room<T: Real>(memory: &mut Vec<T>, count: usize) -> &mut [T] {
     if memory.len() < count {
         memory.resize(count, T::ZERO);

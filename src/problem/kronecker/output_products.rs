@@ -32,7 +32,7 @@ pub struct OutputProducts<'a, T> {
     /// The blocks whose products are begun.
     pub(crate) formed: &'a mut [bool],
     /// Room for the largest block.
-    pub(crate) room: &'a mut [T],
+    pub(crate) scratch: &'a mut [T],
 }
 
 impl<T: Real> OutputProducts<'_, T> {
@@ -54,7 +54,7 @@ impl<T: Real> OutputProducts<'_, T> {
         };
         let [_, (place, _, is_full)] = self.factors.places(block);
         assert!(is_full, "block {block} has a diagonal output factor");
-        let product = &mut self.room[..delta.len()];
+        let product = &mut self.scratch[..delta.len()];
         T::multiply(product, false, Factor::Plain(delta), &self.inverses[place], outputs, outputs);
         let is_begun = std::mem::replace(&mut self.formed[block], true);
         let sums = &mut self.sums[weight..weight + inputs * outputs];
@@ -91,7 +91,7 @@ mod tests {
             let matrix = (0..outputs * outputs).map(|k| symmetric(k / outputs, k % outputs));
             std::iter::repeat_n(f64::NAN, place.start).chain(matrix).collect()
         };
-        let [mut sums, mut room] = [inputs * (outputs + 1), inputs * outputs].map(|count| vec![f64::NAN; count]);
+        let [mut sums, mut scratch] = [inputs * (outputs + 1), inputs * outputs].map(|count| vec![f64::NAN; count]);
         let mut formed = [false];
         let mut products = OutputProducts {
             factors: &factors,
@@ -99,7 +99,7 @@ mod tests {
             whole: &[true],
             sums: &mut sums,
             formed: &mut formed,
-            room: &mut room,
+            scratch: &mut scratch,
         };
         assert!(products.is_wanted(0, 2) && !products.is_wanted(0, 3));
         let delta: Vec<f64> = (0..2 * outputs).map(|k| (k as f64).sin()).collect();

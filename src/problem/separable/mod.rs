@@ -29,7 +29,7 @@ use crate::real::Real;
 /// derivatives, so that the gradient is exact. Linear parameters that the data do not determine are zero, or take what
 /// others leave to them.
 ///
-/// All rows are evaluated at once and kept: `2mn` numbers of memory, and for each point one linearisation of the problem
+/// All rows are evaluated at once and kept: `2mn` entries of memory, and for each point one linearisation of the problem
 /// more.
 ///
 /// # References

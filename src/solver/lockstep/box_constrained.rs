@@ -11,7 +11,7 @@ use crate::scalar::Scalar;
 /// Lower and upper bound of each parameter.
 pub(crate) type BoxBounds<T, const N: usize> = [[T; 2]; N];
 
-/// Faces of the box that are searched for each parameter before a lane is given up.
+/// Most faces of the box that are searched, for each parameter.
 const FACES: usize = 5;
 
 /// The bound that holds a parameter: −1 for the lower, 1 for the upper, 0 for none.
@@ -25,7 +25,7 @@ pub(super) struct BoxMinimization<'s, T, R, const N: usize> {
     pub(super) bounds: &'s BoxBounds<T, N>,
     pub(super) x: &'s [Lanes<T, R>; N],
     pub(super) active: Lanes<T, R>,
-    /// Room for the factors of the systems of the faces.
+    /// Workspace of the systems of the faces.
     pub(super) factor: &'s mut LaneFactor<T, R, N>,
 }
 
@@ -46,7 +46,7 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T,
             side[j] = side_that_holds(bounds[j], x[j], sums.gradient[j]);
         }
         let mut step = [zero; N];
-        // Of the damped model, at the step and at the lowest minimum of a face so far.
+        // Values of the damped model at the step, and at the lowest minimum of a face so far.
         let (mut value, mut lowest) = (zero, Lanes::splat(T::INFINITY));
         let (mut soundness, mut open) = (one, active);
         for _ in 0..FACES * (n + 1) {
@@ -70,7 +70,8 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T,
                 reach = choose(leaves[j], share.min(reach), reach);
             }
 
-            // A minimum outside: to the nearest point of the box if that lowers the model, otherwise straight to the edge.
+            // The minimum of the face lies outside: move to the nearest point of the box if that lowers the model, otherwise along the
+            // straight line to the edge.
             let approaches = and(open, is_outside);
             let is_straight = not(is_less(model.at(&nearest).value, value));
             for j in 0..n {
@@ -83,7 +84,7 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T,
                 step[j] = choose(approaches, moved, step[j]);
             }
 
-            // A minimum inside: the best so far, unless rounding hides what the face has gained.
+            // The minimum of the face lies inside: keep it if the model is lower there, beyond rounding errors.
             let stays = and(open, not(is_outside));
             for j in 0..n {
                 step[j] = choose(stays, face.step[j], step[j]);
@@ -113,7 +114,7 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T,
     }
 }
 
-/// Returns `x + step` within the bounds: what ends at a bound is exactly there.
+/// Returns `x + step` within the bounds, and exactly the bound where the step ends there.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn arrive<T: Real, R: Register<T>>(
     [lower, upper]: [T; 2],
@@ -126,8 +127,8 @@ pub(super) fn arrive<T: Real, R: Register<T>>(
     choose(is_less(step, upper - x), raised, upper)
 }
 
-/// The bound that holds a parameter at `x`, where the cost has this derivative: it would fall beyond, or both bounds are the
-/// same.
+/// The bound that holds a parameter at `x`, given the derivative of the cost there: the cost would fall beyond the bound, or both bounds
+/// are equal.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn side_that_holds<T: Real, R: Register<T>>(
     [lower, upper]: [T; 2],

@@ -8,15 +8,15 @@ use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::solver::first_order::STATIONARY;
 
-/// Units of the last digit that a gradient or a residual may be off by rounding.
+/// Assumed rounding error of a gradient or a residual, in units in the last place.
 const ROUNDING: f64 = 8.0;
 
-/// Units of the last digit of the responses that explain a gradient without another look, where the residuals are no more units than
-/// these.
+/// Rounding error of the responses that a gradient may be attributed to without further checks, in units in the last place, and the
+/// largest residuals, in the same units, for which that holds.
 const EVIDENT: f64 = 2.0;
 const INVISIBLE: f64 = 64.0;
 
-/// A reduction of the cost that an error of this many units of the last digit makes up for is not worth a step.
+/// Error of the responses and parameters, in units in the last place, whose effect on the cost is the smallest reduction worth a step.
 const LAST_DIGITS: f64 = 4.0;
 
 /// Sums at a point, and the sizes that their rounding errors are relative to.
@@ -28,7 +28,7 @@ pub(super) struct FirstOrderTest<'p, T, R, const N: usize> {
     pub(super) ftol: T,
 }
 
-/// Limits below which there is nothing to gain.
+/// Limits below which a reduction is rounding error.
 pub(super) struct RoundingLimits<T, R> {
     /// Rounding error of the predicted reduction.
     pub(super) reduction: Lanes<T, R>,
@@ -91,7 +91,7 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrderTest<'_, T, R, N> {
         or(and(is_small, is_less(limit, Lanes::splat(T::INFINITY))), is_held)
     }
 
-    /// The largest gradient by a parameter of unit influence that counts as zero.
+    /// The largest derivative that counts as zero, for a column of unit norm.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn stationary(&self) -> Lanes<T, R> {
         let cosine = self.ftol.sqrt().max(T::EPSILON.powf(T::from_f64(STATIONARY)));

@@ -5,7 +5,7 @@ use crate::kernels::lanes::{Lanes, Register};
 use crate::real::Real;
 use crate::solver::FitStatus;
 
-/// Problems of at most `N` parameters each, numbered, of which each lane holds one at a time.
+/// Numbered problems of at most `N` parameters each. A lane holds one at a time.
 pub(crate) trait LaneSource<T: Real, R: Register<T>, const N: usize> {
     /// Parameters of each problem.
     fn parameter_count(&self) -> usize;

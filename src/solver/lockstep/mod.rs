@@ -80,7 +80,7 @@ struct Lockstep<T, R, const N: usize> {
     steps: Steps<T, R, N>,
     /// The points to be tried.
     trial: [Lanes<T, R>; N],
-    /// Room for the factors of the damped systems.
+    /// Workspace of the damped systems.
     factor: LaneFactor<T, R, N>,
 }
 
@@ -156,7 +156,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
     }
 
-    /// Judges the trials, and learns from them: true where the trial point is taken.
+    /// Judges the trials and updates the damping. Returns true where the trial point is accepted.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn judge(&mut self, trial: &LaneSums<T, R, N>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) -> Lanes<T, R> {
         let (zero, infinity) = (Lanes::splat(T::ZERO), Lanes::splat(T::INFINITY));
@@ -168,8 +168,8 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let cost = choose(is_usable, trial.cost, infinity);
         let actual = before - cost;
         let gains = and(is_less(zero, actual), is_less(predicted * T::from_f64(SUFFICIENT_GAIN), actual));
-        // A step whose predicted reduction drowns in the rounding of the costs is taken unless the cost rises by more: half a unit of the last
-        // digit of each response, and the summation.
+        // A step whose predicted reduction is below the rounding error of the costs is accepted unless the cost rises by more than that
+        // error: half a unit of the last digit of each response, and the summation.
         let responses = before.sqrt() * energy.sqrt();
         let responses = choose(is_less(responses, infinity), responses, zero);
         let rounding = before.mul_add(Lanes::from_f64(SUMMATION), responses) * T::EPSILON;
@@ -177,7 +177,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let accepted = and(is_usable, or(self.starts, or(gains, drowns)));
 
         let trials = and(self.busy, not(self.starts));
-        // A gain that is rounding speaks neither for nor against the linear model.
+        // A gain below the rounding error says nothing about the linear model.
         let ratio = choose(drowns, Lanes::splat(T::ONE), actual / predicted);
         self.damping.update(trials, accepted, ratio, self.steps.length);
         self.ending.end(and(self.starts, not(accepted)), NON_FINITE_START);
@@ -202,7 +202,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         sum.sqrt()
     }
 
-    /// Moves to the trial points that are taken, and brings the scaling up to date there.
+    /// Moves to the accepted trial points, and updates the scaling there.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn arrive(&mut self, accepted: Lanes<T, R>, sums: &LaneSums<T, R, N>) {
         self.sums.take(accepted, sums);
@@ -210,7 +210,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             self.x[j] = choose(accepted, self.trial[j], self.x[j]);
             let norm = self.sums.gram[j][j];
             let scale = (self.squared_scale[j] * T::from_f64(FADE)).max(norm);
-            // A parameter without influence is still damped, by something rather than nothing.
+            // A parameter without influence is damped with the scale one.
             let scale = choose(scale, scale, Lanes::splat(T::ONE));
             self.squared_scale[j] = choose(accepted, scale, self.squared_scale[j]);
         }
@@ -219,14 +219,13 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         self.starts = Lanes::splat(T::ZERO);
     }
 
-    /// Sizes that rounding errors of costs are relative to: the energies of the data, and the costs at the starts where all data
-    /// are zero, as the model's own responses vanish with the residuals.
+    /// Scale of the rounding errors of the costs: the energies of the data, or the costs at the starts where all data are zero.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn sizes(&self, energies: Lanes<T, R>) -> Lanes<T, R> {
         choose(is_less(Lanes::splat(T::ZERO), energies), energies, self.start_costs)
     }
 
-    /// Renews the scaling in some lanes and makes their next step an undamped one of any length.
+    /// Resets the scaling in some lanes and requests an undamped next step of any length.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn ask(&mut self, lanes: Lanes<T, R>) {
         self.asked = or(self.asked, lanes);
@@ -253,7 +252,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             };
             let Steps { soundness, length, .. } = self.steps;
             let is_sound = and(is_less(Lanes::splat(T::ZERO), soundness), is_less(length, Lanes::splat(T::INFINITY)));
-            // The normal equations do not say what reduction an undamped step predicts.
+            // The undamped normal equations are singular: the predicted reduction is unknown.
             let is_unanswered = and(and(active, self.asked), and(is_undamped(lambda), not(is_sound)));
             self.ending.end(is_unanswered, NO_PROGRESS);
             let active = and(active, self.ending.goes_on());
@@ -271,8 +270,8 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
     }
 
-    /// Ends problems that have converged, and asks for the undamped step where a damped one predicts no reduction: true where there
-    /// is such a lane, which is to be solved again.
+    /// Ends problems that have converged, and requests the undamped step where a damped one predicts no reduction. Returns true if a lane
+    /// has to be solved again.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn converge(
         &mut self,
@@ -305,7 +304,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         self.ending.end(and(answered, passes), CONVERGED);
         let doubtful = and(answered, not(passes));
         if any(doubtful) {
-            // Whether a step is still visible is for the full engine to say.
+            // The full engine decides whether a step can still be resolved.
             self.ending.end(and(doubtful, point.may_pass(&held)), NO_PROGRESS);
         }
         let asks = and(and(claims, not(is_answered)), not(self.asked));
@@ -313,7 +312,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         any(asks)
     }
 
-    /// Hands over the problems that have ended, or all of them where there is no more time.
+    /// Stores the results of the problems that have ended, or of all of them on cancellation.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn store<F: LaneSource<T, R, N>>(&mut self, source: &mut F, bounds: Option<&BoxBounds<T, N>>, all: bool) {
         if !all && !any(and(self.busy, not(self.ending.goes_on()))) {
@@ -341,7 +340,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             iterations: self.ending.iterations(l),
         };
         if self.starts.as_slice()[l] > T::ZERO || status == FitStatus::NonFiniteStart {
-            // The sums are those of the problem before.
+            // The sums belong to the previous problem of the lane.
             arrival.cost = T::from_f64(f64::NAN);
         }
         for j in 0..self.sums.count() {

@@ -25,7 +25,7 @@ pub(super) struct Steps<T, R, const N: usize> {
     pub(super) soundness: Lanes<T, R>,
 }
 
-/// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given `D²` and room for the factors.
+/// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given `D²` and a workspace for the factors.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn solve<T: Real, R: Register<T>, const N: usize>(
     sums: &LaneSums<T, R, N>,
@@ -36,12 +36,12 @@ pub(super) fn solve<T: Real, R: Register<T>, const N: usize>(
     let held = [Lanes::splat(T::ZERO); N];
     let mut steps = solve_free(sums, lambda, squared_scale, &held, [Lanes::splat(T::ZERO); N], factor);
     measure(&mut steps, squared_scale, sums);
-    // A sum of positive terms, which rounding leaves positive.
+    // This sum of positive terms stays positive in spite of rounding errors.
     steps.predicted = (lambda * steps.length * steps.length - steps.slope) * T::from_f64(0.5);
     steps
 }
 
-/// The steps of the parameters that are free, given those of the others and room for the factors.
+/// The steps of the free parameters, given those of the held ones and a workspace for the factors.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
     sums: &LaneSums<T, R, N>,
@@ -65,7 +65,7 @@ pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
             let either = held[i].max(held[k]);
             factor[i][k] = zero.select_less(either, zero, sums.gram[i][k]);
         }
-        // What has no influence stays where it is.
+        // A parameter without influence does not move.
         let diagonal = lambda.mul_add(squared_scale[i], sums.gram[i][i]);
         factor[i][i] = zero.select_less(held[i], one, zero.select_less(diagonal, diagonal, one));
     }

@@ -11,13 +11,13 @@ use crate::statistics::half_deviance_by;
 pub(crate) struct PointTile<'t, T, R, const P: usize> {
     /// Responses of the model, of which the weighted residuals are made.
     pub(crate) residuals: &'t mut [Lanes<T, R>],
-    /// Derivatives of the values by each parameter; by one more, zeros, where the number of parameters is odd.
+    /// Derivatives by each parameter; zeros are appended where the number of parameters is odd.
     pub(crate) derivatives: &'t mut [[Lanes<T, R>; P]],
     /// Responses observed.
     pub(crate) y: &'t [Lanes<T, R>],
-    /// Reciprocals of standard deviations; none where all are one.
+    /// Reciprocals of standard deviations; empty where all are one.
     pub(crate) weights: &'t [Lanes<T, R>],
-    /// The responses are counts, and the residuals come in as their means.
+    /// True for counts: `residuals` then holds their means.
     pub(crate) of_counts: bool,
 }
 
