@@ -48,67 +48,12 @@ impl<T: Real> SparseCholesky<T> {
         let nodes = &symbolic.supernodes;
         let n = symbolic.offsets[symbolic.order.len()];
         let mut starts = vec![0];
-        let mut start = 0;
-        for node in nodes {
-            start += node.pivots * padded(node.size);
-            starts.push(start);
-        }
-        let with_parent = nodes.iter().enumerate().filter(|(_, node)| node.parent < nodes.len());
-        let children = Lists::sorted(nodes.len(), with_parent.map(|(s, node)| (node.parent, s as u32)));
-
-        let supernode_of = symbolic.supernode_of_all();
-        let label = &symbolic.label;
-        let first_label = |entry: &StoredBlock| label[entry.i].min(label[entry.j]) as usize;
-        let entries: Vec<_> = pattern.stored().map(|entry| (supernode_of[first_label(&entry)], entry)).collect();
-        let entries = Lists::sorted(nodes.len(), entries.iter().copied());
-
-        let (mut scatter, mut spans, mut runs) = (Lists::new(), Lists::new(), Lists::new());
-        // Position of a block's first entry in the current front.
-        let mut position = vec![0_usize; symbolic.order.len()];
-        for (s, node) in nodes.iter().enumerate() {
-            let own = node.first..node.first + node.columns;
-            own.clone().for_each(|b| position[b] = symbolic.offsets[b] - symbolic.offsets[node.first]);
-            let mut at = node.pivots;
-            for &row in &symbolic.rows[node.rows.clone()] {
-                let row = row as usize;
-                position[row] = at;
-                let (offset, size) = (symbolic.offsets[row], symbolic.offsets[row + 1] - symbolic.offsets[row]);
-                at += size;
-                match spans.last_mut() {
-                    Some((start, len)) if *start + *len == offset => *len += size,
-                    _ => spans.items.push((offset, size)),
-                }
-            }
-            spans.end();
-            let stride = padded(node.size);
-            for &StoredBlock { i, j, at } in entries.of(s) {
-                let (row, column) = (label[i] as usize, label[j] as usize);
-                let (pivot, other) = (row.min(column), row.max(column));
-                let to = position[pivot] * stride + stride - node.size + position[other];
-                let orientation = match row.cmp(&column) {
-                    std::cmp::Ordering::Less => Orientation::Plain,
-                    std::cmp::Ordering::Greater => Orientation::Transposed,
-                    std::cmp::Ordering::Equal => Orientation::Diagonal,
-                };
-                let (rows, columns) = (pattern.size(i) as u32, pattern.size(j) as u32);
-                scatter.items.push(Scatter { from: at, to, rows, columns, orientation });
-            }
-            scatter.end();
-            for &child in children.of(s) {
-                let mut from = 0;
-                for &row in &symbolic.rows[nodes[child as usize].rows.clone()] {
-                    let row = row as usize;
-                    let size = (symbolic.offsets[row + 1] - symbolic.offsets[row]) as u32;
-                    let to = position[row] as u32;
-                    match runs.last_mut() {
-                        Some(IndexRun { to: start, len, .. }) if *start + *len == to => *len += size,
-                        _ => runs.items.push(IndexRun { from, to, len: size }),
-                    }
-                    from += size;
-                }
-                runs.end();
-            }
-        }
+        starts.extend(nodes.iter().scan(0, |start, node| {
+            *start += node.pivots * padded(node.size);
+            Some(*start)
+        }));
+        let children = Lists::children(nodes.iter().map(|node| node.parent));
+        let (scatter, runs, spans) = front_lists(&symbolic, pattern, &children);
         let workspaces = symbolic.tasks.updates.iter().map(|updates| TaskWorkspace {
             stacks: updates.waiting.map(|numbers| vec![T::ZERO; numbers]),
             leaf_update: vec![T::ZERO; updates.leaf],
@@ -219,6 +164,65 @@ impl<T: Real> SparseCholesky<T> {
         let SparseCholesky { symbolic, panels, starts, inverses, spans, .. } = self;
         Panels { symbolic, panels, starts, inverses, spans }
     }
+}
+
+/// Finds the copies of the blocks of the matrix to each front, the runs of each child's rows in its parent's front, and the rows below each
+/// supernode as ranges of a vector.
+fn front_lists(
+    symbolic: &SymbolicCholesky,
+    pattern: &BlockPattern,
+    children: &Lists<u32>,
+) -> (Lists<Scatter>, Lists<IndexRun>, Lists<(usize, usize)>) {
+    let SymbolicCholesky { supernodes: nodes, offsets, label, .. } = symbolic;
+    let supernode_of = symbolic.supernode_of_all();
+    let owner = |block: &StoredBlock| supernode_of[label[block.i].min(label[block.j]) as usize];
+    let blocks = Lists::sorted(nodes.len(), pattern.stored().map(|block| (owner(&block), block)));
+    let rows_below = |s: usize| symbolic.rows[nodes[s].rows.clone()].iter().map(|&row| row as usize);
+    let size = |row: usize| offsets[row + 1] - offsets[row];
+
+    let (mut scatter, mut runs, mut spans) = (Lists::new(), Lists::new(), Lists::new());
+    // Position of a block's first entry in the current front.
+    let mut position = vec![0_usize; symbolic.order.len()];
+    for (s, node) in nodes.iter().enumerate() {
+        (node.first..node.first + node.columns).for_each(|b| position[b] = offsets[b] - offsets[node.first]);
+        let mut at = node.pivots;
+        for row in rows_below(s) {
+            position[row] = at;
+            at += size(row);
+            match spans.last_mut() {
+                Some((start, len)) if *start + *len == offsets[row] => *len += size(row),
+                _ => spans.items.push((offsets[row], size(row))),
+            }
+        }
+        spans.end();
+        let stride = padded(node.size);
+        for &StoredBlock { i, j, at } in blocks.of(s) {
+            let (row, column) = (label[i] as usize, label[j] as usize);
+            let (pivot, other) = (row.min(column), row.max(column));
+            let to = position[pivot] * stride + stride - node.size + position[other];
+            let orientation = match row.cmp(&column) {
+                std::cmp::Ordering::Less => Orientation::Plain,
+                std::cmp::Ordering::Greater => Orientation::Transposed,
+                std::cmp::Ordering::Equal => Orientation::Diagonal,
+            };
+            let (rows, columns) = (pattern.size(i) as u32, pattern.size(j) as u32);
+            scatter.items.push(Scatter { from: at, to, rows, columns, orientation });
+        }
+        scatter.end();
+        for &child in children.of(s) {
+            let mut from = 0;
+            for row in rows_below(child as usize) {
+                let (to, size) = (position[row] as u32, size(row) as u32);
+                match runs.last_mut() {
+                    Some(IndexRun { to: start, len, .. }) if *start + *len == to => *len += size,
+                    _ => runs.items.push(IndexRun { from, to, len: size }),
+                }
+                from += size;
+            }
+            runs.end();
+        }
+    }
+    (scatter, runs, spans)
 }
 
 #[cfg(test)]

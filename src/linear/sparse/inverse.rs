@@ -21,13 +21,9 @@ pub(crate) struct InverseSubset<T> {
 impl<T: Real> InverseSubset<T> {
     /// Creates the inverse from the last factorisation.
     pub(crate) fn new(factor: SparseCholesky<T>) -> Self {
-        let symbolic = &factor.symbolic;
-        let mut supernode_of = vec![0; symbolic.order.len()];
-        for (s, node) in symbolic.supernodes.iter().enumerate() {
-            supernode_of[node.first..node.first + node.columns].fill(s);
-        }
+        let supernode_of = factor.symbolic.supernode_of_all();
         let panels = vec![T::ZERO; factor.panels.len()];
-        let mut position = vec![0; symbolic.order.len()];
+        let mut position = vec![0; supernode_of.len()];
         let mut subset = InverseSubset { factor, supernode_of, panels };
         let mut front = Vec::new();
         for s in (0..subset.factor.symbolic.supernodes.len()).rev() {

@@ -47,4 +47,17 @@ impl<I> Lists<I> {
     pub(super) fn of(&self, list: usize) -> &[I] {
         &self.items[self.starts[list]..self.starts[list + 1]]
     }
+
+    pub(super) fn of_mut(&mut self, list: usize) -> &mut [I] {
+        &mut self.items[self.starts[list]..self.starts[list + 1]]
+    }
+}
+
+impl Lists<u32> {
+    /// The children of each node of a forest, in ascending order. The parent of a root is no node.
+    pub(super) fn children(parents: impl ExactSizeIterator<Item = usize> + Clone) -> Self {
+        let nodes = parents.len();
+        let with_parent = parents.enumerate().filter(|&(_, parent)| parent < nodes);
+        Lists::sorted(nodes, with_parent.map(|(node, parent)| (parent, node as u32)))
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::lists::Lists;
+
 /// A structure whose entries cannot be counted in a [`usize`], or whose blocks cannot be counted in a [`u32`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooLarge;
@@ -47,27 +49,16 @@ impl BlockPattern {
         assert!(sizes.iter().all(|&size| size > 0), "a block without entries");
         u32::try_from(n).map_err(|_| TooLarge)?;
         let offsets = sums(sizes.iter().map(|&size| Some(size)))?;
-        let mut starts = vec![0; n + 1];
         for &(i, j) in pairs {
             assert!(i < n && j < n, "block ({i}, {j}) of {n} × {n}");
-            starts[i.min(j) + 1] += 1;
         }
-        for j in 0..n {
-            starts[j + 1] += starts[j];
-        }
-        let mut below = vec![0_u32; pairs.len()];
-        let mut next = starts.clone();
-        for &(i, j) in pairs {
-            let column = &mut next[i.min(j)];
-            below[*column] = i.max(j) as u32;
-            *column += 1;
-        }
+        let mut below = Lists::sorted(n, pairs.iter().map(|&(i, j)| (i.min(j), i.max(j) as u32)));
         let mut columns = Vec::with_capacity(n + 1);
         let mut rows = Vec::with_capacity(n + pairs.len());
-        for (j, ends) in starts.windows(2).enumerate() {
+        for j in 0..n {
             columns.push(rows.len());
             rows.push(j as u32);
-            let below = &mut below[ends[0]..ends[1]];
+            let below = below.of_mut(j);
             below.sort_unstable();
             for &i in &*below {
                 if rows.last() != Some(&i) {
@@ -151,7 +142,7 @@ impl BlockPattern {
     }
 
     /// Stored blocks of column `j`, the diagonal one first.
-    pub(crate) fn column(&self, j: usize) -> impl Iterator<Item = StoredBlock> {
+    pub(crate) fn column(&self, j: usize) -> impl Iterator<Item = StoredBlock> + Clone {
         (self.columns[j]..self.columns[j + 1]).map(move |k| StoredBlock {
             i: self.rows[k] as usize,
             j,
@@ -160,7 +151,7 @@ impl BlockPattern {
     }
 
     /// Stored blocks, column after column.
-    pub(crate) fn stored(&self) -> impl Iterator<Item = StoredBlock> {
+    pub(crate) fn stored(&self) -> impl Iterator<Item = StoredBlock> + Clone {
         (0..self.blocks()).flat_map(|j| self.column(j))
     }
 }
