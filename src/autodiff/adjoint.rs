@@ -5,7 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{for_each_function, lane_function, lane_operators};
+use super::functions::{common_operators, for_each_function, lane_function, lane_operators};
 use super::tape::{AdjointTape, NodeIndex};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;

@@ -5,7 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{derived_operators, for_each_function};
+use super::functions::{common_operators, derived_operators, for_each_function};
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_second_slope, j1_slope, trigamma};

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::choice::PlanError;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
+use crate::lists::Lists;
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
 
@@ -13,10 +14,8 @@ use crate::real::Real;
 pub struct BlockStructure {
     /// First column of each block of columns, and the number of columns.
     offsets: Vec<usize>,
-    /// Blocks of columns of each residual block, one list behind the other.
-    touched: Vec<u32>,
-    /// First of each list, and the end of the last.
-    starts: Vec<usize>,
+    /// Blocks of columns of each residual block.
+    touched: Lists<u32>,
 }
 
 impl BlockStructure {
@@ -39,18 +38,18 @@ impl BlockStructure {
         if offsets[sizes.len()] != n {
             return Err(wrong);
         }
-        let (mut touched, mut starts) = (Vec::new(), vec![0]);
+        let mut touched = Lists::new();
         let mut culprit = None;
         problem.visit_structure(&mut |own| {
             let is_wrong = |place: usize| own[place] >= sizes.len() || own[..place].contains(&own[place]);
             if culprit.is_none() && (0..own.len()).any(is_wrong) {
-                culprit = Some(starts.len() - 1);
+                culprit = Some(touched.len());
             }
-            touched.extend(own.iter().map(|&block| block as u32));
-            starts.push(touched.len());
+            touched.items.extend(own.iter().map(|&block| block as u32));
+            touched.end();
         });
         match culprit {
-            None => Ok(BlockStructure { offsets, touched, starts }),
+            None => Ok(BlockStructure { offsets, touched }),
             residual_block => Err(PlanError::Blocks { residual_block }),
         }
     }
@@ -77,12 +76,12 @@ impl BlockStructure {
 
     /// Number of residual blocks.
     pub(super) fn residual_blocks(&self) -> usize {
-        self.starts.len() - 1
+        self.touched.len()
     }
 
     /// Blocks of columns that residual block `k` has derivatives in.
     pub(super) fn touched(&self, k: usize) -> &[u32] {
-        &self.touched[self.starts[k]..self.starts[k + 1]]
+        self.touched.of(k)
     }
 
     /// Number of columns in which residual block `k` has derivatives.
@@ -103,21 +102,10 @@ impl BlockStructure {
         entries.saturating_add(self.columns().saturating_mul(20)).saturating_mul(size_of::<T>())
     }
 
-    /// Residual blocks that touch each block of columns, one list behind the other, and the first of each list.
-    pub(super) fn residual_blocks_of_all(&self) -> (Vec<u32>, Vec<usize>) {
-        let mut starts = vec![0; self.blocks() + 1];
-        self.touched.iter().for_each(|&block| starts[block as usize + 1] += 1);
-        for block in 0..self.blocks() {
-            starts[block + 1] += starts[block];
-        }
-        let (mut lists, mut next) = (vec![0; self.touched.len()], starts.clone());
-        for k in 0..self.residual_blocks() {
-            for &block in self.touched(k) {
-                lists[next[block as usize]] = k as u32;
-                next[block as usize] += 1;
-            }
-        }
-        (lists, starts)
+    /// Residual blocks that touch each block of columns.
+    pub(super) fn residual_blocks_of_all(&self) -> Lists<u32> {
+        let blocks_of = |k: usize| self.touched(k).iter().map(move |&block| (block as usize, k as u32));
+        Lists::sorted(self.blocks(), (0..self.residual_blocks()).flat_map(blocks_of))
     }
 }
 

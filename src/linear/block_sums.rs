@@ -86,78 +86,23 @@ impl<T: Real> BlockSums<T> {
     /// Zero sums for this structure. The entries of the pattern are rearranged, part by part.
     pub(super) fn new(pattern: &mut BlockPattern, structure: &BlockStructure) -> Self {
         let parts: Vec<_> = parallel::parts(structure.residual_blocks(), FEWEST).collect();
-        let pairs = |k: usize| {
-            let touched = structure.touched(k);
-            let up_to = |(p, &i): (usize, &u32)| touched[..=p].iter().map(move |&j| (i as usize, j as usize));
-            touched.iter().enumerate().flat_map(up_to)
+        let owner = arrange(pattern, structure, &parts);
+        let mut layout = SumLayout {
+            pattern,
+            structure,
+            owner,
+            columns: vec![(NONE, 0); pattern.blocks()],
+            shared: vec![(NONE, 0); pattern.stored_blocks()],
+            start: 0,
         };
-        let index = |pattern: &BlockPattern, i: usize, j: usize| {
-            pattern.index(i.max(j), i.min(j)).expect("the pattern has all pairs")
-        };
-        let mut owner = vec![NONE; pattern.stored_blocks()];
-        let mut order = Vec::with_capacity(owner.len());
-        for (p, part) in parts.iter().enumerate() {
-            for (i, j) in part.clone().flat_map(pairs) {
-                let k = index(pattern, i, j);
-                if owner[k] == NONE {
-                    owner[k] = p as u32;
-                    order.push(k);
-                } else if owner[k] != p as u32 {
-                    owner[k] = SHARED;
-                }
-            }
-        }
-        order.extend((0..owner.len()).filter(|&k| owner[k] == NONE));
-        // By part, and within a part in the order of the first addition: the sort is stable.
-        order.sort_by_cached_key(|&k| owner[k].min(SHARED) as usize);
-        pattern.arrange(&order);
-
-        // Position of the current part's sums of each block of columns, and of each shared block.
-        let (mut own_columns, mut own_shared) = (vec![(NONE, 0); pattern.blocks()], vec![(NONE, 0); owner.len()]);
-        let mut start = 0;
-        let parts = parts.into_iter().enumerate().map(|(p, part)| {
-            let p = p as u32;
-            let (mut columns, mut part_ends, mut places) = (Vec::new(), Vec::new(), Vec::new());
-            let (mut shared, mut gradient) = (Spans::default(), Spans::default());
-            let mut end = start;
-            for k in part.clone() {
-                for block in structure.touched(k).iter().map(|&block| block as usize) {
-                    let range = pattern.range(block);
-                    if own_columns[block].0 != p {
-                        own_columns[block] = (p, gradient.len);
-                        gradient.push(range.start, range.len());
-                    }
-                    columns.push((own_columns[block].1, range.len()));
-                }
-                part_ends.push(columns.len());
-                for (i, j) in pairs(k) {
-                    let (k, len) = (index(pattern, i, j), pattern.size(i) * pattern.size(j));
-                    let (place, is_shared) = (pattern.place(k), owner[k] == SHARED);
-                    if is_shared && own_shared[k].0 != p {
-                        own_shared[k] = (p, shared.len);
-                        shared.push(place, len);
-                    } else if !is_shared {
-                        end = end.max(place + len);
-                    }
-                    let at = if is_shared { own_shared[k].1 } else { place - start };
-                    places.push(ProductSlot { at, is_transposed: i < j, is_shared });
-                }
-            }
-            let own = std::mem::replace(&mut start, end)..end;
-            let sums = PartSums {
-                shared: vec![T::ZERO; shared.len],
-                gradient: vec![T::ZERO; gradient.len],
-                squares: T::ZERO,
-                outcome: Ok(T::ZERO),
-            };
-            let (shared, gradient) = (shared.spans, gradient.spans);
-            BlockPart {
-                structure: Structure { blocks: part, columns, ends: part_ends, places, own, shared, gradient },
-                sums,
-            }
+        let parts = (0..).zip(parts).map(|(p, blocks)| {
+            let structure = layout.part(p, blocks);
+            let zeros = |spans: &[Span]| vec![T::ZERO; spans.iter().map(|span| span.len).sum()];
+            let (shared, gradient) = (zeros(&structure.shared), zeros(&structure.gradient));
+            BlockPart { structure, sums: PartSums { shared, gradient, squares: T::ZERO, outcome: Ok(T::ZERO) } }
         });
         let parts = parts.collect();
-        BlockSums { parts, shared: start..pattern.entry_count() }
+        BlockSums { parts, shared: layout.start..pattern.entry_count() }
     }
 
     /// Empty rows for each part.
@@ -216,6 +161,89 @@ impl<T: Real> BlockSums<T> {
             add_spans(shared, &structure.shared, &sums.shared, self.shared.start);
         }
         Ok((cost, squares))
+    }
+}
+
+/// The pairs of blocks of columns of a residual block, in the order in which their products are added.
+fn pairs(structure: &BlockStructure, k: usize) -> impl Iterator<Item = (usize, usize)> {
+    let touched = structure.touched(k);
+    let up_to = |(p, &i): (usize, &u32)| touched[..=p].iter().map(move |&j| (i as usize, j as usize));
+    touched.iter().enumerate().flat_map(up_to)
+}
+
+/// Index of the block of a pair among the stored blocks.
+fn index(pattern: &BlockPattern, (i, j): (usize, usize)) -> usize {
+    pattern.index(i.max(j), i.min(j)).expect("the pattern has all pairs")
+}
+
+/// Arranges the stored blocks by the part that adds to them. Returns that part for each, [`SHARED`] where there are several, and [`NONE`].
+fn arrange(pattern: &mut BlockPattern, structure: &BlockStructure, parts: &[Range<usize>]) -> Vec<u32> {
+    let mut owner = vec![NONE; pattern.stored_blocks()];
+    let mut order = Vec::with_capacity(owner.len());
+    for (p, part) in (0..).zip(parts) {
+        for pair in part.clone().flat_map(|k| pairs(structure, k)) {
+            let k = index(pattern, pair);
+            if owner[k] == NONE {
+                owner[k] = p;
+                order.push(k);
+            } else if owner[k] != p {
+                owner[k] = SHARED;
+            }
+        }
+    }
+    order.extend((0..owner.len()).filter(|&k| owner[k] == NONE));
+    // By part, and within a part in the order of the first addition: the sort is stable.
+    order.sort_by_cached_key(|&k| owner[k].min(SHARED) as usize);
+    pattern.arrange(&order);
+    owner
+}
+
+/// Positions of the sums of the parts, found one part after the other.
+struct SumLayout<'a> {
+    pattern: &'a BlockPattern,
+    structure: &'a BlockStructure,
+    /// Part that adds to each stored block.
+    owner: Vec<u32>,
+    /// Last part that adds to each block of columns, and the position of its sums.
+    columns: Vec<(u32, usize)>,
+    /// Last part that adds to each shared block, and the position of its sums.
+    shared: Vec<(u32, usize)>,
+    /// First entry of `JᵀJ` that the parts so far do not own.
+    start: usize,
+}
+
+impl SumLayout<'_> {
+    /// The positions of part `p`, which has these residual blocks.
+    fn part(&mut self, p: u32, blocks: Range<usize>) -> Structure {
+        let (pattern, start) = (self.pattern, self.start);
+        let (mut columns, mut ends, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut shared, mut gradient) = (Spans::default(), Spans::default());
+        let mut end = start;
+        for k in blocks.clone() {
+            for &block in self.structure.touched(k) {
+                let (range, own) = (pattern.range(block as usize), &mut self.columns[block as usize]);
+                if own.0 != p {
+                    *own = (p, gradient.len);
+                    gradient.push(range.start, range.len());
+                }
+                columns.push((own.1, range.len()));
+            }
+            ends.push(columns.len());
+            for (i, j) in pairs(self.structure, k) {
+                let (k, len) = (index(pattern, (i, j)), pattern.size(i) * pattern.size(j));
+                let (place, is_shared) = (pattern.place(k), self.owner[k] == SHARED);
+                if is_shared && self.shared[k].0 != p {
+                    self.shared[k] = (p, shared.len);
+                    shared.push(place, len);
+                } else if !is_shared {
+                    end = end.max(place + len);
+                }
+                let at = if is_shared { self.shared[k].1 } else { place - start };
+                places.push(ProductSlot { at, is_transposed: i < j, is_shared });
+            }
+        }
+        let own = std::mem::replace(&mut self.start, end)..end;
+        Structure { blocks, columns, ends, places, own, shared: shared.spans, gradient: gradient.spans }
     }
 }
 

@@ -31,8 +31,7 @@ impl<T: Real> Kernel for Eliminate<'_, T> {
         let stride = padded(self.front.size);
         for first in (0..self.diagonal.len()).step_by(DEPTH) {
             let end = self.diagonal.len().min(first + DEPTH);
-            let mut rows = EliminateRows { front: self.front.reborrow(), diagonal: self.diagonal, rows: first..end };
-            *self.sound = rows.eliminate::<FUSED>();
+            self.rows(first..end).run::<TALL, FUSED>();
             if !*self.sound {
                 return;
             }
@@ -43,14 +42,19 @@ impl<T: Real> Kernel for Eliminate<'_, T> {
 }
 
 impl<T: Real> Eliminate<'_, T> {
+    /// These rows of the panel.
+    #[inline(always)]
+    fn rows(&mut self, rows: Range<usize>) -> EliminateRows<'_, T> {
+        EliminateRows { front: self.front.reborrow(), diagonal: self.diagonal, rows, sound: self.sound }
+    }
+
     /// Factors with the same bits on all cores, in `parts` parts of the rows.
     pub(crate) fn in_parts(mut self, parts: usize) {
         *self.sound = true;
         let stride = padded(self.front.size);
         for first in (0..self.diagonal.len()).step_by(DEPTH) {
             let end = self.diagonal.len().min(first + DEPTH);
-            let rows = EliminateRows { front: self.front.reborrow(), diagonal: self.diagonal, rows: first..end };
-            simd::run(Checked { rows, sound: self.sound });
+            simd::run(self.rows(first..end));
             if !*self.sound {
                 return;
             }
@@ -61,24 +65,20 @@ impl<T: Real> Eliminate<'_, T> {
     }
 }
 
-/// [`EliminateRows`], and whether the pivots are sound.
-struct Checked<'a, T> {
-    rows: EliminateRows<'a, T>,
-    sound: &'a mut bool,
-}
-
-impl<T: Real> Kernel for Checked<'_, T> {
-    #[inline(always)]
-    fn run<const _TALL: usize, const FUSED: bool>(mut self) {
-        *self.sound = self.rows.eliminate::<FUSED>();
-    }
-}
-
 /// Factors some rows of the panel.
 struct EliminateRows<'a, T> {
     front: Front<'a, T>,
     diagonal: &'a mut [T],
     rows: Range<usize>,
+    /// Set to whether the pivots are sound.
+    sound: &'a mut bool,
+}
+
+impl<T: Real> Kernel for EliminateRows<'_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const FUSED: bool>(mut self) {
+        *self.sound = self.eliminate::<FUSED>();
+    }
 }
 
 impl<T: Real> EliminateRows<'_, T> {

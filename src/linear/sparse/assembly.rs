@@ -1,10 +1,10 @@
 //! Assembly of the fronts from a matrix of blocks.
 
-use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::symbolic::SymbolicCholesky;
 use crate::kernels::front::padded;
 use crate::kernels::vector::copy_few;
+use crate::lists::Lists;
 use crate::real::Real;
 
 /// Copy of a block of the matrix to a panel.

@@ -2,7 +2,6 @@
 
 use super::assembly::{Assembly, Orientation, Scatter};
 use super::elimination::{FactorPart, MultifrontalElimination, TaskWorkspace};
-use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::pattern::{BlockPattern, StoredBlock, TooLarge};
 use super::substitution::{Panels, Substitution};
@@ -10,6 +9,7 @@ use super::symbolic::SymbolicCholesky;
 use crate::kernels::front::{IndexRun, padded};
 use crate::kernels::vector::dot;
 use crate::linear::IllConditioned;
+use crate::lists::Lists;
 use crate::parallel;
 use crate::real::Real;
 

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::assembly::Assembly;
-use super::lists::Lists;
 use super::symbolic::Supernode;
 use super::tasks::for_each_part;
 use crate::kernels::front::{Eliminate, ExtendAdd, FEW, Front, IndexRun, SubtractProducts, padded};
 use crate::kernels::simd;
 use crate::linear::IllConditioned;
+use crate::lists::Lists;
 use crate::parallel;
 use crate::real::Real;
 

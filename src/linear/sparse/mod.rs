@@ -8,7 +8,6 @@ mod assembly;
 mod cholesky;
 mod elimination;
 mod inverse;
-mod lists;
 mod matrix;
 mod ordering;
 mod orthogonal;

@@ -1,7 +1,7 @@
 //! Fill-reducing order: approximate minimum degree.
 
-use super::lists::Lists;
 use super::pattern::BlockPattern;
+use crate::lists::Lists;
 
 /// No node.
 const NONE: usize = usize::MAX;

@@ -1,11 +1,11 @@
 //! Orthogonal elimination: the factor from the rows of `J`, without their products.
 
 use super::cholesky::SparseCholesky;
-use super::lists::Lists;
 use crate::kernels::front::padded;
 use crate::kernels::triangular::absorb_rows;
 use crate::linear::IllConditioned;
 use crate::linear::block_rows::BlockStructure;
+use crate::lists::Lists;
 use crate::real::Real;
 
 /// Rows that are absorbed together, at least.

@@ -1,8 +1,7 @@
 //! Structure of a symmetric matrix of blocks.
 
+use crate::lists::Lists;
 use std::ops::Range;
-
-use super::lists::Lists;
 
 /// A structure whose entries cannot be counted in a [`usize`], or whose blocks cannot be counted in a [`u32`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::lists::Lists;
 use super::symbolic::SymbolicCholesky;
 use super::tasks::{Subtree, for_each_part, subtrees};
 use crate::kernels::front::{SolveBackward, SolveForward};
 use crate::kernels::simd;
+use crate::lists::Lists;
 use crate::parallel;
 use crate::real::Real;
 

@@ -1,10 +1,10 @@
 //! Symbolic factorisation: fill-reducing order, elimination tree and supernodes.
 
-use super::lists::Lists;
 use super::ordering::{minimum_degree, neighbours};
 use super::pattern::{BlockPattern, TooLarge};
 use super::tasks::Tasks;
 use crate::kernels::front::padded;
+use crate::lists::Lists;
 use crate::parallel;
 
 /// No node.

@@ -40,77 +40,108 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T,
     fn run(self) -> Steps<T, R, N> {
         let BoxMinimization { sums, lambda, squared_scale, bounds, x, active, factor } = self;
         let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), sums.count());
-        let model = DampedModel { sums, lambda, squared_scale };
-        let mut side = [zero; N];
+        let mut search = FaceSearch {
+            model: DampedModel { sums, lambda, squared_scale },
+            bounds,
+            x,
+            side: [zero; N],
+            step: [zero; N],
+            value: zero,
+            lowest: Lanes::splat(T::INFINITY),
+        };
         for j in 0..n {
-            side[j] = side_that_holds(bounds[j], x[j], sums.gradient[j]);
+            search.side[j] = side_that_holds(bounds[j], x[j], sums.gradient[j]);
         }
-        let mut step = [zero; N];
-        // Values of the damped model at the step, and at the lowest minimum of a face so far.
-        let (mut value, mut lowest) = (zero, Lanes::splat(T::INFINITY));
         let (mut soundness, mut open) = (one, active);
         for _ in 0..FACES * (n + 1) {
             let (mut held, mut fixed) = ([zero; N], [zero; N]);
             for j in 0..n {
-                held[j] = side[j].abs();
-                fixed[j] = choose(held[j], step[j], zero);
+                held[j] = search.side[j].abs();
+                fixed[j] = choose(held[j], search.step[j], zero);
             }
             let face = solve_free(sums, lambda, squared_scale, &held, fixed, factor);
             let is_sound = and(is_less(zero, face.soundness), is_finite(&face.step, n));
             soundness = choose(and(open, not(is_sound)), -one, soundness);
             open = and(open, is_sound);
-
-            let (mut nearest, mut leaves) = ([zero; N], [zero; N]);
-            let (mut is_outside, mut reach) = (zero, one);
-            for j in 0..n {
-                nearest[j] = within(bounds[j], x[j], face.step[j]);
-                leaves[j] = is_less(zero, (face.step[j] - nearest[j]).abs());
-                is_outside = or(is_outside, leaves[j]);
-                let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
-                reach = choose(leaves[j], share.min(reach), reach);
-            }
-
-            // The minimum of the face lies outside: move to the nearest point of the box if that lowers the model, otherwise along the
-            // straight line to the edge.
-            let approaches = and(open, is_outside);
-            let is_straight = not(is_less(model.at(&nearest).value, value));
-            for j in 0..n {
-                let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
-                let stops = and(leaves[j], or(not(is_straight), not(is_less(reach, share))));
-                let is_above = is_less(nearest[j], face.step[j]);
-                side[j] = choose(and(approaches, stops), choose(is_above, one, -one), side[j]);
-                let straight = within(bounds[j], x[j], (face.step[j] - step[j]).mul_add(reach, step[j]));
-                let moved = choose(or(stops, not(is_straight)), nearest[j], straight);
-                step[j] = choose(approaches, moved, step[j]);
-            }
-
-            // The minimum of the face lies inside: keep it if the model is lower there, beyond rounding errors.
-            let stays = and(open, not(is_outside));
-            for j in 0..n {
-                step[j] = choose(stays, face.step[j], step[j]);
-            }
-            let found = model.at(&step);
-            value = choose(open, found.value, value);
-            let improves = and(stays, is_less(found.value, lowest));
-            lowest = choose(improves, found.value, lowest);
-            let mut is_released = zero;
-            for j in 0..n {
-                let inwards = is_less(side[j] * -found.slope[j], zero);
-                let released = if bounds[j][0] < bounds[j][1] { and(improves, inwards) } else { zero };
-                side[j] = choose(released, zero, side[j]);
-                is_released = or(is_released, released);
-            }
-            open = choose(stays, is_released, open);
+            let is_outside = search.approach(open, &face.step);
+            let is_released = search.keep(open, not(is_outside), &face.step);
+            open = and(open, or(is_outside, is_released));
             if !any(open) {
                 break;
             }
         }
         soundness = choose(open, -one, soundness);
 
-        let mut steps = Steps { step, length: zero, slope: zero, predicted: zero, soundness };
+        let mut steps = Steps { step: search.step, length: zero, slope: zero, predicted: zero, soundness };
         measure(&mut steps, squared_scale, sums);
-        steps.predicted = (lambda * steps.length * steps.length) * T::from_f64(0.5) - value;
+        steps.predicted = (lambda * steps.length * steps.length) * T::from_f64(0.5) - search.value;
         steps
+    }
+}
+
+/// State of the search over the faces of the box.
+struct FaceSearch<'s, T, R, const N: usize> {
+    model: DampedModel<'s, T, R, N>,
+    bounds: &'s BoxBounds<T, N>,
+    x: &'s [Lanes<T, R>; N],
+    side: [HeldSide<T, R>; N],
+    step: [Lanes<T, R>; N],
+    /// Value of the damped model at the step.
+    value: Lanes<T, R>,
+    /// Value at the lowest minimum of a face so far.
+    lowest: Lanes<T, R>,
+}
+
+impl<T: Real, R: Register<T>, const N: usize> FaceSearch<'_, T, R, N> {
+    /// Where the minimum of a face lies outside of the box, moves to the nearest point of the box if that lowers the model, otherwise
+    /// along the straight line to the edge. Returns true in these lanes.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn approach(&mut self, open: Lanes<T, R>, face: &[Lanes<T, R>; N]) -> Lanes<T, R> {
+        let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), self.model.sums.count());
+        let (mut nearest, mut leaves) = ([zero; N], [zero; N]);
+        let (mut is_outside, mut reach) = (zero, one);
+        for j in 0..n {
+            nearest[j] = within(self.bounds[j], self.x[j], face[j]);
+            leaves[j] = is_less(zero, (face[j] - nearest[j]).abs());
+            is_outside = or(is_outside, leaves[j]);
+            let share = (nearest[j] - self.step[j]) / (face[j] - self.step[j]);
+            reach = choose(leaves[j], share.min(reach), reach);
+        }
+        let approaches = and(open, is_outside);
+        let is_straight = not(is_less(self.model.at(&nearest).value, self.value));
+        for j in 0..n {
+            let share = (nearest[j] - self.step[j]) / (face[j] - self.step[j]);
+            let stops = and(leaves[j], or(not(is_straight), not(is_less(reach, share))));
+            let is_above = is_less(nearest[j], face[j]);
+            self.side[j] = choose(and(approaches, stops), choose(is_above, one, -one), self.side[j]);
+            let straight = within(self.bounds[j], self.x[j], (face[j] - self.step[j]).mul_add(reach, self.step[j]));
+            let moved = choose(or(stops, not(is_straight)), nearest[j], straight);
+            self.step[j] = choose(approaches, moved, self.step[j]);
+        }
+        is_outside
+    }
+
+    /// Where the minimum of a face lies inside of the box, moves there, and releases parameters whose multiplier has the wrong sign,
+    /// unless the model is no lower there than before. Returns true where a parameter is released.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn keep(&mut self, open: Lanes<T, R>, is_inside: Lanes<T, R>, face: &[Lanes<T, R>; N]) -> Lanes<T, R> {
+        let (zero, n) = (Lanes::splat(T::ZERO), self.model.sums.count());
+        let stays = and(open, is_inside);
+        for j in 0..n {
+            self.step[j] = choose(stays, face[j], self.step[j]);
+        }
+        let found = self.model.at(&self.step);
+        self.value = choose(open, found.value, self.value);
+        let improves = and(stays, is_less(found.value, self.lowest));
+        self.lowest = choose(improves, found.value, self.lowest);
+        let mut is_released = zero;
+        for j in 0..n {
+            let inwards = is_less(self.side[j] * -found.slope[j], zero);
+            let released = if self.bounds[j][0] < self.bounds[j][1] { and(improves, inwards) } else { zero };
+            self.side[j] = choose(released, zero, self.side[j]);
+            is_released = or(is_released, released);
+        }
+        is_released
     }
 }
 

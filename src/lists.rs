@@ -1,29 +1,33 @@
 //! Lists of different lengths in one vector.
 
+use std::ops::Range;
+
 /// Lists, one behind the other.
 #[derive(Debug, Clone)]
-pub(super) struct Lists<I> {
-    pub(super) starts: Vec<usize>,
-    pub(super) items: Vec<I>,
+pub(crate) struct Lists<I> {
+    /// Index of the first item of each list, and the number of items.
+    pub(crate) starts: Vec<usize>,
+    pub(crate) items: Vec<I>,
 }
 
 impl<I> Lists<I> {
-    pub(super) fn new() -> Self {
+    /// No lists.
+    pub(crate) fn new() -> Self {
         Lists { starts: vec![0], items: Vec::new() }
     }
 
     /// Last item of the last list.
-    pub(super) fn last_mut(&mut self) -> Option<&mut I> {
+    pub(crate) fn last_mut(&mut self) -> Option<&mut I> {
         self.items[self.starts[self.starts.len() - 1]..].last_mut()
     }
 
     /// Ends the last list.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.starts.push(self.items.len());
     }
 
     /// Items by the list that each belongs to, in their order.
-    pub(super) fn sorted(lists: usize, items: impl Iterator<Item = (usize, I)> + Clone) -> Self
+    pub(crate) fn sorted(lists: usize, items: impl Iterator<Item = (usize, I)> + Clone) -> Self
     where
         I: Copy,
     {
@@ -44,18 +48,31 @@ impl<I> Lists<I> {
         Lists { starts, items: sorted }
     }
 
-    pub(super) fn of(&self, list: usize) -> &[I] {
-        &self.items[self.starts[list]..self.starts[list + 1]]
+    /// Number of lists.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
     }
 
-    pub(super) fn of_mut(&mut self, list: usize) -> &mut [I] {
-        &mut self.items[self.starts[list]..self.starts[list + 1]]
+    /// Range of a list among all items.
+    pub(crate) fn range(&self, list: usize) -> Range<usize> {
+        self.starts[list]..self.starts[list + 1]
+    }
+
+    /// Items of a list.
+    pub(crate) fn of(&self, list: usize) -> &[I] {
+        &self.items[self.range(list)]
+    }
+
+    /// Items of a list, to change.
+    pub(crate) fn of_mut(&mut self, list: usize) -> &mut [I] {
+        let range = self.range(list);
+        &mut self.items[range]
     }
 }
 
 impl Lists<u32> {
     /// The children of each node of a forest, in ascending order. The parent of a root is no node.
-    pub(super) fn children(parents: impl ExactSizeIterator<Item = usize> + Clone) -> Self {
+    pub(crate) fn children(parents: impl ExactSizeIterator<Item = usize> + Clone) -> Self {
         let nodes = parents.len();
         let with_parent = parents.enumerate().filter(|&(_, parent)| parent < nodes);
         Lists::sorted(nodes, with_parent.map(|(node, parent)| (parent, node as u32)))
