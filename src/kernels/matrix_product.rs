@@ -66,10 +66,10 @@ struct TiledProduct<'a, T> {
 impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
     #[inline(always)]
     fn run<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(self) {
-        let Self { product, scratch } = self;
-        let MatrixProduct { c, stride, shape: [m, depth, n], accumulate, lower, a, b } = product;
-        if depth == 0 && !accumulate {
-            c.chunks_mut(stride).take(m).for_each(|row| row[..n].fill(T::ZERO));
+        let Self { mut product, scratch } = self;
+        let MatrixProduct { shape: [m, depth, n], a, b, stride, .. } = product;
+        if depth == 0 && !product.accumulate {
+            product.c.chunks_mut(stride).take(m).for_each(|row| row[..n].fill(T::ZERO));
         }
         let in_registers = n.div_ceil(V::LANES).min(REGISTERS);
         let deep = depth.min(DEPTH);
@@ -79,80 +79,110 @@ impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
             scratch.resize(needed, T::ZERO);
         }
         let aligned = scratch.as_ptr().align_offset(LINE).min(LINE);
-        let (scratch_a, scratch_b) = scratch[aligned..].split_at_mut(of_a);
-        let copies_a = n > 24 * V::LANES && (!a.transposed || a.stride * size_of::<T>() > SHORT_ROW);
-        let copies_b = b.transposed || m > 4 * TALL;
+        let (packed_a, packed_b) = scratch[aligned..].split_at_mut(of_a);
+        let packs_a = n > 24 * V::LANES && (!a.transposed || a.stride * size_of::<T>() > SHORT_ROW);
+        let packs_b = b.transposed || m > 4 * TALL;
 
         for first in (0..depth).step_by(DEPTH) {
             let terms = first..depth.min(first + DEPTH);
-            let deep = terms.len();
-            for block in (0..n).step_by(REGISTERS * V::LANES) {
-                let columns = block..n.min(block + REGISTERS * V::LANES);
-                for panel in panels::<T, V, WIDE>(columns.clone()) {
-                    if copies_b {
-                        let width = panel.registers * V::LANES;
-                        let to = &mut scratch_b[deep * (panel.columns.start - block)..][..deep * width];
-                        copy::<T, V>(b.transposed, b, terms.clone(), panel.columns, width, to);
-                    }
+            for left in (0..n).step_by(REGISTERS * V::LANES) {
+                let columns = left..n.min(left + REGISTERS * V::LANES);
+                if packs_b {
+                    b.pack_panels::<V, WIDE>(terms.clone(), columns.clone(), packed_b);
                 }
-                let first_row = if lower { block / TALL * TALL } else { 0 };
+                let first_row = if product.lower { left / TALL * TALL } else { 0 };
                 for top in (first_row..m).step_by(ROWS) {
                     let rows = top..m.min(top + ROWS);
-                    if copies_a {
-                        for (k, to) in scratch_a.chunks_mut(deep * TALL).enumerate().take(rows.len().div_ceil(TALL)) {
-                            let top = top + k * TALL;
-                            copy::<T, V>(!a.transposed, a, terms.clone(), top..m.min(top + TALL), TALL, to);
-                        }
+                    if packs_a {
+                        a.pack_tiles::<V, TALL>(terms.clone(), rows.clone(), packed_a);
                     }
-                    for panel in panels::<T, V, WIDE>(columns.clone()) {
-                        let left = panel.columns.start;
-                        let width = panel.registers * V::LANES;
-                        let wide = if copies_b {
-                            Wide { entries: &scratch_b[deep * (left - block)..][..deep * width], step: width }
-                        } else {
-                            Wide { entries: &b.entries[first * b.stride + left..], step: b.stride }
-                        };
-                        let above = if lower { (left.max(top) - top) / TALL * TALL } else { 0 };
-                        for top in (rows.start + above..rows.end).step_by(TALL) {
-                            let count = rows.end.min(top + TALL) - top;
-                            let height = if count > SHORT { TALL } else { SHORT };
-                            let tall = if copies_a {
-                                let entries = &scratch_a[deep * (top - rows.start)..][..deep * TALL];
-                                Tall::Columns { entries, step: TALL }
-                            } else if a.transposed {
-                                Tall::Columns { entries: &a.entries[first * a.stride + top..], step: a.stride }
-                            } else {
-                                let entries = &a.entries[top * a.stride + first..];
-                                Tall::Rows { entries, stride: a.stride, last: m - 1 - top }
-                            };
-                            let to = To {
-                                c: &mut c[top * stride + left..],
-                                stride,
-                                rows: count,
-                                columns: panel.columns.len(),
-                                accumulate: accumulate || first > 0,
-                            };
-                            if deep >= PREFETCHED {
-                                to.prefetch::<V>();
-                            }
-                            macro_rules! tile {
-                                ($wide:literal) => {
-                                    if TALL != SHORT && height == SHORT {
-                                        to.put(sums::<T, V, SHORT, $wide>(tall, wide, deep));
-                                    } else {
-                                        to.put(sums::<T, V, TALL, $wide>(tall, wide, deep));
-                                    }
-                                };
-                            }
-                            match panel.registers {
-                                1 => tile!(1),
-                                3 if WIDE == 3 => tile!(3),
-                                _ => tile!(2),
-                            }
-                        }
-                    }
+                    let packed = (packs_a.then_some(&*packed_a), packs_b.then_some(&*packed_b));
+                    product.add_block::<V, TALL, SHORT, WIDE>(terms.clone(), rows, columns.clone(), packed);
                 }
             }
+        }
+    }
+}
+
+impl<T: Real> MatrixProduct<'_, T> {
+    /// Adds these terms to the entries in these rows and columns, given those parts of the factors that are packed.
+    #[inline(always)]
+    fn add_block<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(
+        &mut self,
+        terms: Range<usize>,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        (packed_a, packed_b): (Option<&[T]>, Option<&[T]>),
+    ) {
+        let (first, deep) = (terms.start, terms.len());
+        for panel in panels::<T, V, WIDE>(columns.clone()) {
+            let left = panel.columns.start;
+            let width = panel.registers * V::LANES;
+            let wide = match packed_b {
+                Some(packed) => Wide { entries: &packed[deep * (left - columns.start)..][..deep * width], step: width },
+                None => Wide { entries: &self.b.entries[first * self.b.stride + left..], step: self.b.stride },
+            };
+            let above = if self.lower { (left.max(rows.start) - rows.start) / TALL * TALL } else { 0 };
+            for top in (rows.start + above..rows.end).step_by(TALL) {
+                let tall = match packed_a {
+                    Some(packed) => {
+                        Tall::Columns { entries: &packed[deep * (top - rows.start)..][..deep * TALL], step: TALL }
+                    }
+                    None => self.a.tall(first, top, self.shape[0]),
+                };
+                let to = To {
+                    c: &mut self.c[top * self.stride + left..],
+                    stride: self.stride,
+                    rows: rows.end.min(top + TALL) - top,
+                    columns: panel.columns.len(),
+                    accumulate: self.accumulate || first > 0,
+                };
+                if deep >= PREFETCHED {
+                    to.prefetch::<V>();
+                }
+                match panel.registers {
+                    1 => to.fill::<V, TALL, SHORT, 1>(tall, wide, deep),
+                    3 if WIDE == 3 => to.fill::<V, TALL, SHORT, 3>(tall, wide, deep),
+                    _ => to.fill::<V, TALL, SHORT, 2>(tall, wide, deep),
+                }
+            }
+        }
+    }
+}
+
+impl<'a, T: Real> Matrix<'a, T> {
+    /// Packs these rows and columns of a right factor, panel after panel.
+    #[inline(always)]
+    fn pack_panels<V: Vector<T>, const WIDE: usize>(
+        self,
+        terms: Range<usize>,
+        columns: Range<usize>,
+        packed: &mut [T],
+    ) {
+        let (deep, block) = (terms.len(), columns.start);
+        for panel in panels::<T, V, WIDE>(columns) {
+            let width = panel.registers * V::LANES;
+            let to = &mut packed[deep * (panel.columns.start - block)..][..deep * width];
+            copy::<T, V>(self.transposed, self, terms.clone(), panel.columns, width, to);
+        }
+    }
+
+    /// Packs these rows and columns of a left factor, tile after tile.
+    #[inline(always)]
+    fn pack_tiles<V: Vector<T>, const TALL: usize>(self, terms: Range<usize>, rows: Range<usize>, packed: &mut [T]) {
+        for (top, to) in rows.clone().step_by(TALL).zip(packed.chunks_mut(terms.len() * TALL)) {
+            copy::<T, V>(!self.transposed, self, terms.clone(), top..rows.end.min(top + TALL), TALL, to);
+        }
+    }
+
+    /// The part of a left factor of `m` rows from row `top` and column `first` on, in place.
+    #[inline(always)]
+    fn tall(self, first: usize, top: usize, m: usize) -> Tall<'a, T> {
+        let Matrix { entries, stride, transposed } = self;
+        if transposed {
+            Tall::Columns { entries: &entries[first * stride + top..], step: stride }
+        } else {
+            Tall::Rows { entries: &entries[top * stride + first..], stride, last: m - 1 - top }
         }
     }
 }
@@ -282,6 +312,21 @@ impl<T: Real> To<'_, T> {
             for part in self.c[i * self.stride..][..self.columns].chunks(V::LANES) {
                 V::prefetch(part);
             }
+        }
+    }
+
+    /// Stores the sums of a tile, or adds them: of `SHORT` rows where these are enough.
+    #[inline(always)]
+    fn fill<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(
+        self,
+        tall: Tall<'_, T>,
+        wide: Wide<'_, T>,
+        deep: usize,
+    ) {
+        if TALL != SHORT && self.rows <= SHORT {
+            self.put(sums::<T, V, SHORT, WIDE>(tall, wide, deep));
+        } else {
+            self.put(sums::<T, V, TALL, WIDE>(tall, wide, deep));
         }
     }
 
