@@ -5,7 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{common_operators, for_each_function, lane_function, lane_operators};
+use super::functions::{common_operators, for_each_function, lane_function, lane_functions, lane_operators};
 use super::tape::{AdjointTape, NodeIndex};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
@@ -146,11 +146,6 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn value(self) -> Lanes<T, R> {
-        self.value
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
         let (x, y, zero) = (self.value, other.value, Lanes::splat(T::ZERO));
         let by_then = x.select_less(y, then.slope, zero);
@@ -167,15 +162,6 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn powf(self, p: Lanes<T, R>) -> Self {
-        let zero = Lanes::splat(T::ZERO);
-        let value = self.value.powf(p);
-        let lower = p * self.value.powf(p - Lanes::splat(T::ONE));
-        let slope = power_below(self.value, p, p * value, lower);
-        self.chain(value, zero.select_less(p.abs(), slope, zero))
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pow(self, p: Self) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let from_base = self.powf(p.value);
@@ -184,17 +170,6 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
         from_base.join(p, from_base.value, from_base.slope, p.slope * by_exponent)
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn atan2(self, x: Self) -> Self {
-        let [by_self, by_x] = derivatives::atan2(self.value, x.value);
-        self.chain2(x, self.value.atan2(x.value), by_self, by_x)
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn hypot(self, other: Self) -> Self {
-        let value = self.value.hypot(other.value);
-        self.chain2(other, value, self.value / value, other.value / value)
-    }
-
+    lane_functions!();
     for_each_function!(lane_function);
 }

@@ -5,7 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{common_operators, derived_operators, for_each_function};
+use super::functions::{common_operators, derived_operators, float_functions, for_each_function};
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
@@ -151,6 +151,17 @@ macro_rules! forward {
     };
 }
 
+macro_rules! forward_to_inherent {
+    ($($name:ident($argument:ident: $type:ty))*) => {
+        $(
+            #[inline]
+            fn $name(self, $argument: $type) -> Self {
+                self.$name($argument)
+            }
+        )*
+    };
+}
+
 /// The functions of [`Scalar`].
 impl<T: Real, const N: usize> Dual<T, N> {
     for_each_function!(dual_function);
@@ -235,41 +246,9 @@ impl<T: Real, const N: usize> Scalar for Dual<T, N> {
         Self::constant(value)
     }
 
-    #[inline]
-    fn value(self) -> T {
-        self.value
-    }
+    float_functions!();
 
-    #[inline]
-    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
-        if self.value < other.value { then } else { otherwise }
-    }
-
-    #[inline]
-    fn powi(self, n: i32) -> Self {
-        self.powi(n)
-    }
-
-    #[inline]
-    fn powf(self, p: T) -> Self {
-        self.powf(p)
-    }
-
-    #[inline]
-    fn pow(self, p: Self) -> Self {
-        self.pow(p)
-    }
-
-    #[inline]
-    fn atan2(self, x: Self) -> Self {
-        self.atan2(x)
-    }
-
-    #[inline]
-    fn hypot(self, other: Self) -> Self {
-        self.hypot(other)
-    }
-
+    forward_to_inherent!(powi(n: i32) powf(p: T) pow(p: Self) atan2(x: Self) hypot(other: Self));
     for_each_function!(forward);
 }
 

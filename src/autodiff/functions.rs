@@ -162,6 +162,52 @@ macro_rules! lane_operators {
     };
 }
 
+/// The value and the branches of a number over a float.
+macro_rules! float_functions {
+    () => {
+        #[inline]
+        fn value(self) -> T {
+            self.value
+        }
+
+        #[inline]
+        fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
+            if self.value < other.value { then } else { otherwise }
+        }
+    };
+}
+
+/// Other functions of a number in lanes, by its `chain` and `chain2`.
+macro_rules! lane_functions {
+    () => {
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        fn value(self) -> Lanes<T, R> {
+            self.value
+        }
+
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        fn powf(self, p: Lanes<T, R>) -> Self {
+            let zero = Lanes::splat(T::ZERO);
+            let value = self.value.powf(p);
+            let lower = p * self.value.powf(p - Lanes::splat(T::ONE));
+            let slope = power_below(self.value, p, p * value, lower);
+            self.chain(value, zero.select_less(p.abs(), slope, zero))
+        }
+
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        fn atan2(self, x: Self) -> Self {
+            let [by_self, by_x] = derivatives::atan2(self.value, x.value);
+            self.chain2(x, self.value.atan2(x.value), by_self, by_x)
+        }
+
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        fn hypot(self, other: Self) -> Self {
+            let value = self.value.hypot(other.value);
+            self.chain2(other, value, self.value / value, other.value / value)
+        }
+    };
+}
+
 /// An elementary function of a number in lanes, by its first derivative.
 macro_rules! lane_function {
     ($name:ident ($x:ident, $f:ident, $d:ident, $c:ident): $first:expr, $second:expr) => {
@@ -178,6 +224,8 @@ macro_rules! lane_function {
 
 pub(super) use common_operators;
 pub(super) use derived_operators;
+pub(super) use float_functions;
 pub(super) use for_each_function;
 pub(super) use lane_function;
+pub(super) use lane_functions;
 pub(super) use lane_operators;

@@ -5,7 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{common_operators, derived_operators, for_each_function};
+use super::functions::{common_operators, derived_operators, float_functions, for_each_function};
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_second_slope, j1_slope, trigamma};
@@ -126,15 +126,7 @@ impl<T: Real> Scalar for Taylor<T> {
         Taylor { value, first: T::ZERO, second: T::ZERO }
     }
 
-    #[inline]
-    fn value(self) -> T {
-        self.value
-    }
-
-    #[inline]
-    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
-        if self.value < other.value { then } else { otherwise }
-    }
+    float_functions!();
 
     #[inline]
     fn powi(self, n: i32) -> Self {

@@ -80,18 +80,16 @@ impl<T: Real> TermRecorder<T> {
         }
     }
 
-    fn fail(&mut self, error: PhysicsError) -> ExpressionNode {
-        self.error.get_or_insert(error);
+    /// Keeps the first error of the term.
+    fn fail(&mut self, error: impl FnOnce(String) -> PhysicsError) -> ExpressionNode {
+        self.error.get_or_insert_with(|| error(self.term.clone()));
         ExpressionNode::Failed
     }
 
     fn taped(&mut self, result: Result<Node, TapeError>, kind: impl FnOnce(Node) -> ExpressionNode) -> ExpressionNode {
         match result {
             Ok(node) => kind(node),
-            Err(source) => {
-                let term = self.term.clone();
-                self.fail(PhysicsError::Expression { term, source })
-            }
+            Err(source) => self.fail(|term| PhysicsError::Expression { term, source }),
         }
     }
 
@@ -99,8 +97,8 @@ impl<T: Real> TermRecorder<T> {
     fn column(&mut self, name: &str) -> Option<usize> {
         let found = self.names.iter().position(|known| known == name);
         if found.is_none() {
-            let (term, known) = (self.term.clone(), self.names.clone());
-            self.fail(PhysicsError::UnknownCoordinate { term, name: name.to_owned(), known });
+            let (name, known) = (name.to_owned(), self.names.clone());
+            self.fail(|term| PhysicsError::UnknownCoordinate { term, name, known });
         }
         found
     }
@@ -137,10 +135,7 @@ impl<T: Real> At<T> {
         let mut recorder = self.recorder.borrow_mut();
         let kind = match recorder.values.iter().find(|(known, _)| known == name) {
             Some(&(_, node)) => ExpressionNode::Known(node),
-            None => {
-                let term = recorder.term.clone();
-                recorder.fail(PhysicsError::UnknownValue { term, name: name.to_owned() })
-            }
+            None => recorder.fail(|term| PhysicsError::UnknownValue { term, name: name.to_owned() }),
         };
         drop(recorder);
         self.expression(kind)
@@ -156,16 +151,10 @@ impl<T: Real> At<T> {
         let mut recorder = self.recorder.borrow_mut();
         let width = field.node.width();
         let kind = if !recorder.tape.holds(field.node) {
-            let term = recorder.term.clone();
-            recorder.fail(PhysicsError::Foreign { term })
+            recorder.fail(|term| PhysicsError::Foreign { term })
         } else if output >= width {
-            let term = recorder.term.clone();
-            recorder.fail(PhysicsError::UnknownOutput {
-                term,
-                network: format!("network {}", field.index),
-                width,
-                output,
-            })
+            let network = format!("network {}", field.index);
+            recorder.fail(|term| PhysicsError::UnknownOutput { term, network, width, output })
         } else if width == 1 {
             ExpressionNode::Unknown(field.node)
         } else {
@@ -219,8 +208,7 @@ impl<'a, T: Real> Expression<'a, T> {
     fn with(self, other: Self, operation: impl FnOnce(&mut Tape<T>, Node, Node) -> Result<Node, TapeError>) -> Self {
         let mut recorder = self.recorder.borrow_mut();
         let kind = if !std::ptr::eq(self.recorder, other.recorder) {
-            let term = recorder.term.clone();
-            recorder.fail(PhysicsError::Foreign { term })
+            recorder.fail(|term| PhysicsError::Foreign { term })
         } else if let (ExpressionNode::Known(a), ExpressionNode::Known(b)) = (self.kind, other.kind) {
             let node = operation(&mut recorder.known, a, b);
             recorder.taped(node, ExpressionNode::Known)

@@ -193,15 +193,7 @@ impl<T: Real> Collocation<T> {
         for index in 0..self.terms.len() {
             let residuals = self.residuals(variables, index)?;
             let term = &self.terms[index];
-            if let Some(((point, residual), value)) = residuals.indexed_iter().find(|(_, value)| !value.is_finite()) {
-                return Err(PhysicsError::NonFiniteResidual {
-                    term: term.name.clone(),
-                    residual,
-                    point,
-                    coordinates: term.points.coordinates().row(point).iter().map(|x| x.to_f64()).collect(),
-                    value: value.to_f64(),
-                });
-            }
+            term.check_finite(&term.points, &residuals)?;
         }
         Ok(())
     }
@@ -309,14 +301,8 @@ impl<T: Real> Collocation<T> {
         self.bind()?;
         let counts: Vec<usize> = self.terms.iter().map(|term| term.points.len()).collect();
         let first: usize = counts[..data].iter().sum();
-        let coefficients = 1;
-        super::standard_error::of(
-            &mut self.network,
-            variables,
-            coefficient.variable.range().start,
-            first..first + counts[data],
-            coefficients,
-        )
+        let (parameter, rows) = (coefficient.variable.range().start, first..first + counts[data]);
+        super::standard_error::of(&mut self.network, variables, parameter, rows)
     }
 
     /// Names of the terms.
@@ -326,6 +312,21 @@ impl<T: Real> Collocation<T> {
 }
 
 impl<T: Real> EquationTerm<T> {
+    /// Refuses residuals at these points that are NaN or infinite.
+    fn check_finite(&self, points: &Points<T>, residuals: &Array2<T>) -> Result<(), PhysicsError> {
+        let Some(((point, residual), value)) = residuals.indexed_iter().find(|(_, value)| !value.is_finite()) else {
+            return Ok(());
+        };
+        let coordinates = points.coordinates().row(point).iter().map(|x| x.to_f64()).collect();
+        Err(PhysicsError::NonFiniteResidual {
+            term: self.name.clone(),
+            residual,
+            point,
+            coordinates,
+            value: value.to_f64(),
+        })
+    }
+
     /// Inputs of the network for these points.
     fn arrays(
         &self,
@@ -347,15 +348,7 @@ impl<T: Real> EquationTerm<T> {
         inputs.extend(values.iter().map(|values| values.view().insert_axis(Axis(1))));
         for &node in &self.brought {
             let found = known.predict(&variables, &inputs, node)?;
-            if let Some(((point, _), value)) = found.indexed_iter().find(|(_, value)| !value.is_finite()) {
-                return Err(PhysicsError::NonFiniteResidual {
-                    term: self.name.clone(),
-                    residual: 0,
-                    point,
-                    coordinates: points.coordinates().row(point).iter().map(|x| x.to_f64()).collect(),
-                    value: value.to_f64(),
-                });
-            }
+            self.check_finite(points, &found)?;
             arrays.push(found);
         }
         arrays.resize_with(3 + columns, || column(0.0));

@@ -20,7 +20,6 @@ pub(super) fn of<T: Real>(
     variables: &Variables<T>,
     parameter: usize,
     data: Range<usize>,
-    coefficients: usize,
 ) -> Result<T, PhysicsError> {
     let (m, n, group) = (network.residual_count(), network.parameter_count(), network.row_group());
     let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
@@ -38,7 +37,7 @@ pub(super) fn of<T: Real>(
     let rows = data.start * group..data.end * group;
     let moved = |i: usize| dot(&j[i * n..(i + 1) * n], &sensitivity);
     let squares: f64 = rows.clone().map(|i| r[i].to_f64().powi(2)).sum();
-    let variance = squares / (rows.len().saturating_sub(coefficients).max(1)) as f64;
+    let variance = squares / (rows.len().saturating_sub(1).max(1)) as f64;
     let gain: f64 = rows.map(|i| moved(i).powi(2)).sum();
     Ok(T::from_f64((variance * gain).sqrt()))
 }

@@ -141,13 +141,7 @@ impl<T: Real> EliminateRows<'_, T> {
             *row = scaled(row, -T::ONE);
         }
         for left in (start / STRIP * STRIP..stride).step_by(STRIP) {
-            let mut products = RegisterTile::<T, TALL, STRIP>::zero();
-            for row in above.chunks_exact(stride) {
-                let (row, wide) = (row[start..].first_chunk::<TALL>(), row[left..].first_chunk::<STRIP>());
-                if let (Some(tall), Some(wide)) = (row, wide) {
-                    products.add_product::<FUSED>(tall, wide);
-                }
-            }
+            let products = products::<T, TALL, FUSED>(above, stride, start, left);
             let mut sums = RegisterTile::<T, TALL, STRIP>::zero();
             for i in 0..TALL {
                 if let Some(row) = rows[i * stride + left..].first_chunk::<STRIP>() {
@@ -226,6 +220,24 @@ impl<T: Real> Subtract<'_, T> {
     }
 }
 
+/// Sums over the rows of a panel the products of the columns from `tall` on with those from `wide` on.
+#[inline(always)]
+fn products<T: Real, const TALL: usize, const FUSED: bool>(
+    panel: &[T],
+    stride: usize,
+    tall: usize,
+    wide: usize,
+) -> RegisterTile<T, TALL, STRIP> {
+    let mut products = RegisterTile::<T, TALL, STRIP>::zero();
+    for row in panel.chunks_exact(stride) {
+        let (tall, wide) = (row[tall..].first_chunk::<TALL>(), row[wide..].first_chunk::<STRIP>());
+        if let (Some(tall), Some(wide)) = (tall, wide) {
+            products.add_product::<FUSED>(tall, wide);
+        }
+    }
+    products
+}
+
 /// Subtracts from `TALL` rows of a strip the products of the panel's columns from `tall` on with those from `wide` on.
 #[inline(always)]
 fn subtract_products<T: Real, const TALL: usize, const FUSED: bool>(
@@ -236,13 +248,7 @@ fn subtract_products<T: Real, const TALL: usize, const FUSED: bool>(
     rows: &mut [T],
     rows_stride: usize,
 ) {
-    let mut products = RegisterTile::<T, TALL, STRIP>::zero();
-    for row in panel.chunks_exact(stride) {
-        let (tall, wide) = (row[tall..].first_chunk::<TALL>(), row[wide..].first_chunk::<STRIP>());
-        if let (Some(tall), Some(wide)) = (tall, wide) {
-            products.add_product::<FUSED>(tall, wide);
-        }
-    }
+    let products = products::<T, TALL, FUSED>(panel, stride, tall, wide);
     // Written out, so that the sums go from their registers into memory.
     macro_rules! subtract_rows {
         ($($i:literal)*) => {
