@@ -153,7 +153,7 @@ pub(crate) fn log10<T: Number, const FUSED: bool>(x: T) -> T {
 #[cfg(test)]
 #[allow(clippy::approx_constant)]
 mod tests {
-    use super::super::accuracy::{ends_agree, keeps_bound};
+    use super::super::tests::{ends_agree, keeps_bound};
     use super::*;
     use crate::real::Real;
     use crate::scalar::Scalar;

@@ -164,7 +164,7 @@ mod tests {
     use chacha20::rand_core::SeedableRng;
     use rand_distr::{Distribution, Uniform};
 
-    use super::super::accuracy::units;
+    use super::super::tests::units;
     use super::*;
     use crate::real::Real;
 

@@ -177,7 +177,7 @@ pub(crate) fn tan<T: Number, const FUSED: bool>(x: T) -> T {
 #[cfg(test)]
 #[allow(clippy::approx_constant)]
 mod tests {
-    use super::super::accuracy::{ends_agree, keeps_bound, units};
+    use super::super::tests::{ends_agree, keeps_bound, units};
     use super::*;
 
     #[test]

@@ -230,7 +230,7 @@ mod tests {
     use nalgebra::DVector;
     use proptest::prelude::*;
 
-    use super::super::samples::{Sample, chain, samples, structures};
+    use super::super::tests::{Sample, chain, samples, structures};
     use super::*;
     use crate::kernels::registers::tests::in_all;
 

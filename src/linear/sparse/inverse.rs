@@ -156,7 +156,7 @@ impl<T: Real> SparseCholesky<T> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::samples::{Sample, samples};
+    use super::super::tests::{Sample, samples};
     use super::*;
     use crate::linear::sparse::SymbolicCholesky;
 

@@ -129,7 +129,7 @@ mod tests {
     use nalgebra::DVector;
     use proptest::prelude::*;
 
-    use super::super::samples::samples;
+    use super::super::tests::samples;
 
     proptest! {
         #[test]

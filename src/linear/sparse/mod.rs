@@ -12,11 +12,11 @@ mod matrix;
 mod ordering;
 mod orthogonal;
 mod pattern;
-#[cfg(test)]
-mod samples;
 mod substitution;
 mod symbolic;
 mod tasks;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use cholesky::SparseCholesky;
 pub(crate) use inverse::InverseSubset;

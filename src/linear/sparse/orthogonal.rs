@@ -245,7 +245,7 @@ mod tests {
     use nalgebra::{DMatrix, DVector};
     use proptest::prelude::*;
 
-    use super::super::samples::structures;
+    use super::super::tests::structures;
     use super::super::{BlockPattern, SymbolicCholesky};
     use super::*;
     use crate::linear::independent_set::tests::structure;

@@ -170,7 +170,7 @@ fn sums(sizes: impl Iterator<Item = Option<usize>>) -> Result<Vec<usize>, TooLar
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::samples::structures;
+    use super::super::tests::structures;
     use super::*;
 
     proptest! {

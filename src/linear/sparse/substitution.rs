@@ -307,7 +307,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::cholesky::SparseCholesky;
-    use super::super::samples::{Sample, samples};
+    use super::super::tests::{Sample, samples};
     use super::*;
 
     impl<T: Real> Substitution<T> {
