@@ -66,10 +66,10 @@ struct TiledProduct<'a, T> {
 impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
     #[inline(always)]
     fn run<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(self) {
-        let Self { mut product, scratch } = self;
-        let MatrixProduct { shape: [m, depth, n], a, b, stride, .. } = product;
-        if depth == 0 && !product.accumulate {
-            product.c.chunks_mut(stride).take(m).for_each(|row| row[..n].fill(T::ZERO));
+        let Self { product, scratch } = self;
+        let MatrixProduct { c, stride, shape: [m, depth, n], accumulate, lower, a, b } = product;
+        if depth == 0 && !accumulate {
+            c.chunks_mut(stride).take(m).for_each(|row| row[..n].fill(T::ZERO));
         }
         let in_registers = n.div_ceil(V::LANES).min(REGISTERS);
         let deep = depth.min(DEPTH);
@@ -85,65 +85,41 @@ impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
 
         for first in (0..depth).step_by(DEPTH) {
             let terms = first..depth.min(first + DEPTH);
-            for left in (0..n).step_by(REGISTERS * V::LANES) {
-                let columns = left..n.min(left + REGISTERS * V::LANES);
+            let deep = terms.len();
+            for block in (0..n).step_by(REGISTERS * V::LANES) {
+                let columns = block..n.min(block + REGISTERS * V::LANES);
                 if packs_b {
                     b.pack_panels::<V, WIDE>(terms.clone(), columns.clone(), packed_b);
                 }
-                let first_row = if product.lower { left / TALL * TALL } else { 0 };
+                let first_row = if lower { block / TALL * TALL } else { 0 };
                 for top in (first_row..m).step_by(ROWS) {
                     let rows = top..m.min(top + ROWS);
                     if packs_a {
                         a.pack_tiles::<V, TALL>(terms.clone(), rows.clone(), packed_a);
                     }
-                    let packed = (packs_a.then_some(&*packed_a), packs_b.then_some(&*packed_b));
-                    product.add_block::<V, TALL, SHORT, WIDE>(terms.clone(), rows, columns.clone(), packed);
-                }
-            }
-        }
-    }
-}
-
-impl<T: Real> MatrixProduct<'_, T> {
-    /// Adds these terms to the entries in these rows and columns, given those parts of the factors that are packed.
-    #[inline(always)]
-    fn add_block<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(
-        &mut self,
-        terms: Range<usize>,
-        rows: Range<usize>,
-        columns: Range<usize>,
-        (packed_a, packed_b): (Option<&[T]>, Option<&[T]>),
-    ) {
-        let (first, deep) = (terms.start, terms.len());
-        for panel in panels::<T, V, WIDE>(columns.clone()) {
-            let left = panel.columns.start;
-            let width = panel.registers * V::LANES;
-            let wide = match packed_b {
-                Some(packed) => Wide { entries: &packed[deep * (left - columns.start)..][..deep * width], step: width },
-                None => Wide { entries: &self.b.entries[first * self.b.stride + left..], step: self.b.stride },
-            };
-            let above = if self.lower { (left.max(rows.start) - rows.start) / TALL * TALL } else { 0 };
-            for top in (rows.start + above..rows.end).step_by(TALL) {
-                let tall = match packed_a {
-                    Some(packed) => {
-                        Tall::Columns { entries: &packed[deep * (top - rows.start)..][..deep * TALL], step: TALL }
+                    for panel in panels::<T, V, WIDE>(columns.clone()) {
+                        let left = panel.columns.start;
+                        let width = panel.registers * V::LANES;
+                        let wide = if packs_b {
+                            Wide { entries: &packed_b[deep * (left - block)..][..deep * width], step: width }
+                        } else {
+                            Wide { entries: &b.entries[first * b.stride + left..], step: b.stride }
+                        };
+                        let above = if lower { (left.max(top) - top) / TALL * TALL } else { 0 };
+                        for top in (rows.start + above..rows.end).step_by(TALL) {
+                            let tall = if packs_a {
+                                let entries = &packed_a[deep * (top - rows.start)..][..deep * TALL];
+                                Tall::Columns { entries, step: TALL }
+                            } else {
+                                a.tall(first, top, m)
+                            };
+                            let count = rows.end.min(top + TALL) - top;
+                            let accumulate = accumulate || first > 0;
+                            let c = &mut c[top * stride + left..];
+                            let to = To { c, stride, rows: count, columns: panel.columns.len(), accumulate };
+                            to.fill::<V, TALL, SHORT, WIDE>(panel.registers, tall, wide, deep);
+                        }
                     }
-                    None => self.a.tall(first, top, self.shape[0]),
-                };
-                let to = To {
-                    c: &mut self.c[top * self.stride + left..],
-                    stride: self.stride,
-                    rows: rows.end.min(top + TALL) - top,
-                    columns: panel.columns.len(),
-                    accumulate: self.accumulate || first > 0,
-                };
-                if deep >= PREFETCHED {
-                    to.prefetch::<V>();
-                }
-                match panel.registers {
-                    1 => to.fill::<V, TALL, SHORT, 1>(tall, wide, deep),
-                    3 if WIDE == 3 => to.fill::<V, TALL, SHORT, 3>(tall, wide, deep),
-                    _ => to.fill::<V, TALL, SHORT, 2>(tall, wide, deep),
                 }
             }
         }
@@ -315,18 +291,31 @@ impl<T: Real> To<'_, T> {
         }
     }
 
-    /// Stores the sums of a tile, or adds them: of `SHORT` rows where these are enough.
+    /// Stores the sums of a tile of one to three registers, or adds them: of `SHORT` rows where these are enough.
     #[inline(always)]
     fn fill<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(
         self,
+        registers: usize,
         tall: Tall<'_, T>,
         wide: Wide<'_, T>,
         deep: usize,
     ) {
-        if TALL != SHORT && self.rows <= SHORT {
-            self.put(sums::<T, V, SHORT, WIDE>(tall, wide, deep));
-        } else {
-            self.put(sums::<T, V, TALL, WIDE>(tall, wide, deep));
+        if deep >= PREFETCHED {
+            self.prefetch::<V>();
+        }
+        macro_rules! tile {
+            ($wide:literal) => {
+                if TALL != SHORT && self.rows <= SHORT {
+                    self.put(sums::<T, V, SHORT, $wide>(tall, wide, deep));
+                } else {
+                    self.put(sums::<T, V, TALL, $wide>(tall, wide, deep));
+                }
+            };
+        }
+        match registers {
+            1 => tile!(1),
+            3 if WIDE == 3 => tile!(3),
+            _ => tile!(2),
         }
     }
 
