@@ -52,7 +52,7 @@ pub trait Number: Scalar<Real = Self> {
 /// A [`Scalar`] that mixes with constants of the float `T`: the number type that a [`Model<T>`](crate::Model) is generic over.
 ///
 /// `S` is a float, registers of floats, or either of them with derivatives. Its predictors are of the type `S::Real`, and mix
-/// with it and with constants, too.
+/// with it and with constants.
 pub trait ScalarOf<T: Real>: Scalar<Real: Number<Element = T> + Constants<T>> + Constants<T> {}
 
 impl<T: Real, S> ScalarOf<T> for S where S: Scalar<Real: Number<Element = T> + Constants<T>> + Constants<T> {}

@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use crate::number::Number;
 use crate::real::Real;
 
-/// Functions of each float by itself.
+/// Functions that are applied to each float.
 macro_rules! of_each_float {
     ($($(#[$doc:meta])* $name:ident = $function:path;)*) => {
         $(

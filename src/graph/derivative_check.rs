@@ -56,7 +56,7 @@ struct Single<'a, T: Real> {
     k: usize,
     /// Parameter block and direction of each entry of a step.
     free: Vec<(usize, usize)>,
-    /// Points of all blocks, of which those of this residual block move.
+    /// Points of all blocks; those of this residual block move.
     numbers: &'a mut Vec<T>,
 }
 

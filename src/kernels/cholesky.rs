@@ -166,7 +166,7 @@ impl<T: Real> CholeskyPanel<'_, T> {
         let n = self.pivots.len();
         let Range { start, end } = self.rows;
         self.fill_factors::<TALL>(top);
-        // Through memory: where single sums are asked for, LLVM adds them up one by one.
+        // Through memory: where single sums are read, LLVM would not keep them in vectors.
         let mut sums = black_box(self.sums::<TALL, W, FUSED>(top, top));
         let (inverses, factors) = self.work.split_at_mut(end - start);
         let inverses = &mut inverses[top - start..][..TALL];

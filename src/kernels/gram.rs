@@ -10,11 +10,11 @@ use crate::real::Real;
 /// Bytes of rows that are added to all sums before the next ones are read.
 const PART_BYTES: usize = 32 * 1024;
 
-/// `gram += JᵀJ` (lower triangle; the upper holds nothing of use) and `gradient += Jᵀr`, for at least `WIDE` columns: as
+/// `gram += JᵀJ` (lower triangle; the upper is undefined) and `gradient += Jᵀr`, for at least `WIDE` columns: as
 /// many as one wide register holds, or two of half that size.
 ///
 /// The triangle is cut into blocks of `TALL × WIDE` sums that stay in registers while all rows of the tile pass by. The
-/// last block of a row or column starts early enough to be whole, and leaves out what its neighbour has summed.
+/// last block of a row or column starts early enough to be whole, and skips the sums of its neighbour.
 pub(super) struct GramProducts<'a, T, const WIDE: usize> {
     pub(super) gram: &'a mut [T],
     pub(super) gradient: &'a mut [T],
@@ -164,11 +164,11 @@ struct NarrowSums<T, const TOP: usize, const NEAR: usize, const BELOW: usize, co
 impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize>
     NarrowSums<T, TOP, NEAR, BELOW, WIDE>
 {
-    /// Adds the products of all rows: those of the first columns, of those below, or both.
+    /// Adds the products of all rows: those of the top columns, of the columns below, or of both.
     #[inline(always)]
     fn pass<const FUSED: bool, const OF_TOP: bool, const OF_BELOW: bool>(&mut self, rows: &[T], r: &[T]) {
         let n = TOP + BELOW;
-        // A row is read with the beginning of the next, of which nothing is kept; the last has none.
+        // A row is loaded together with the beginning of the next, whose products are discarded; the last row is padded.
         let (mut first, mut residuals) = (0, r.iter());
         while let (Some(row), Some(&r)) = (rows[first..].first_chunk::<WIDE>(), residuals.as_slice().first()) {
             self.add::<FUSED, OF_TOP, OF_BELOW>(row, r);

@@ -102,7 +102,7 @@ fn invert_small<T: Real>(a: &mut [T], n: usize, memory: &mut [T]) -> bool {
 
 /// Gauss–Jordan elimination without pivoting, in place.
 struct GaussJordan<'a, T> {
-    /// Rows of whole chunks, as many as fill blocks.
+    /// Whole blocks of rows of whole chunks.
     rows: &'a mut [T],
     /// Entries of a row.
     width: usize,

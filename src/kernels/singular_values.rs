@@ -83,8 +83,8 @@ fn complete<T: Real>(rows: &mut [T], lengths: &[T]) {
     }
 }
 
-/// Overwrites a square matrix with the triangle `R` of `AΠ = QR`; each column is the longest of those that are left, less its
-/// projection on those before. Ends where all remaining columns are shorter than the [least length](least).
+/// Overwrites a square matrix with the triangle `R` of `AΠ = QR`; each step takes the column with the longest
+/// remainder orthogonal to those before. Ends where all remaining columns are shorter than the [least length](least).
 struct PivotedQr<'a, T> {
     rows: &'a mut [T],
     /// Overwritten with the index in `A` of each column.

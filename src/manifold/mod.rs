@@ -136,10 +136,10 @@ use crate::real::Real;
 /// # Ok::<(), marquardt::manifold::ManifoldError<f64>>(())
 /// ```
 pub trait Manifold<T: Real>: Debug + Send + Sync {
-    /// Number of numbers that a point is stored as.
+    /// Number of coordinates that a point is stored as.
     fn ambient_size(&self) -> usize;
 
-    /// Number of numbers of a step: the degrees of freedom. At most [`ambient_size`](Self::ambient_size).
+    /// Number of entries of a step: the degrees of freedom. At most [`ambient_size`](Self::ambient_size).
     fn tangent_size(&self) -> usize;
 
     /// Computes `moved = x ⊞ δ`, the point `x` moved by the step `δ`.

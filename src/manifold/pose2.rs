@@ -66,7 +66,7 @@ impl<S: Scalar> Pose2<S> {
     ///
     /// # Panics
     ///
-    /// If there is not room for four numbers exactly.
+    /// If the slice does not have four entries.
     #[inline]
     pub fn to_slice(self, slice: &mut [S]) {
         slice.copy_from_slice(&self.to_array());

@@ -64,7 +64,7 @@ impl<S: Scalar> Pose3<S> {
     ///
     /// # Panics
     ///
-    /// If there is not room for seven numbers exactly.
+    /// If the slice does not have seven entries.
     #[inline]
     pub fn to_slice(self, slice: &mut [S]) {
         slice.copy_from_slice(&self.to_array());

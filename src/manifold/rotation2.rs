@@ -58,7 +58,7 @@ impl<S: Scalar> Rotation2<S> {
     ///
     /// # Panics
     ///
-    /// If there is not room for two numbers exactly.
+    /// If the slice does not have two entries.
     #[inline]
     pub fn to_slice(self, slice: &mut [S]) {
         slice.copy_from_slice(&self.to_array());

@@ -84,7 +84,7 @@ impl<S: Scalar> Rotation3<S> {
     ///
     /// # Panics
     ///
-    /// If there is not room for four numbers exactly.
+    /// If the slice does not have four entries.
     #[inline]
     pub fn to_slice(self, slice: &mut [S]) {
         slice.copy_from_slice(&self.to_array());

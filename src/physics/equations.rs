@@ -109,7 +109,7 @@ impl<T: Real> Equations<T> {
     ///
     /// # Errors
     ///
-    /// [`PhysicsError::Variable`] for a name that there is already, or a start that is not finite.
+    /// [`PhysicsError::Variable`] for a name that exists already, or a start that is not finite.
     pub fn coefficient(
         &mut self,
         name: &str,
@@ -125,8 +125,7 @@ impl<T: Real> Equations<T> {
     ///
     /// # Errors
     ///
-    /// [`PhysicsError`] says what is wrong with the points, the weight or the residual of which term; the equations are as
-    /// they were.
+    /// [`PhysicsError`] names the term, and the fault of its points, its weight or its residual; the equations are unchanged.
     pub fn term(
         &mut self,
         name: impl Into<String>,

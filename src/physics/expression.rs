@@ -12,8 +12,8 @@ use crate::variables::Variable;
 /// A number at every point of a term: a coordinate, an unknown function, a derivative, or computed from such.
 ///
 /// Operators and methods record what they compute, and so a residual is written as the equation is: `u.t() + u * u.x() -
-/// nu * u.xx()`. What cannot be recorded, such as a derivative by a coordinate that there is none of, becomes an error of
-/// the term.
+/// nu * u.xx()`. A fault, such as a derivative by an unknown coordinate, becomes an error of the
+/// term.
 ///
 /// An expression that depends on coordinates and known values only is computed once, when points are taken, and not in
 /// every step.
@@ -47,11 +47,11 @@ pub(super) enum ExpressionNode {
 pub(super) struct TermRecorder<T> {
     pub(super) term: String,
     pub(super) names: Vec<String>,
-    /// Computed from coordinates, its first input, and known values.
+    /// Tape of the values computed from coordinates, its first input, and known values.
     pub(super) known: Tape<T>,
     pub(super) known_coordinates: Node,
     pub(super) values: Vec<(String, Node)>,
-    /// Computed from variables, too; of all terms.
+    /// Tape of all terms, for values that depend on variables.
     pub(super) tape: Tape<T>,
     pub(super) coordinates: Node,
     /// Inputs of the tape for values that are computed once, and their nodes in this term.

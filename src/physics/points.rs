@@ -90,7 +90,7 @@ impl<T: Real> Points<T> {
         sets.try_fold(first, |all, set| all.and(&set))
     }
 
-    /// Moves every point, for example `x → x³` to have more of them near zero. Points that are taken later are moved, too.
+    /// Moves every point, for example `x → x³` to have more of them near zero. Points drawn later are moved as well.
     pub fn map(mut self, transformation: impl Fn(&mut [T]) + Send + Sync + 'static) -> Self {
         for mut row in self.coordinates.rows_mut() {
             transformation(row.as_slice_mut().expect("rows are contiguous"));

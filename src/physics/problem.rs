@@ -96,7 +96,7 @@ impl<T: Real> Collocation<T> {
         self.bind()
     }
 
-    /// The problem over several ranks, of which each computes a share of the points. All state the same equations.
+    /// The problem over several ranks. Each computes a share of the points; all state the same equations.
     ///
     /// # Errors
     ///

@@ -204,7 +204,7 @@ fn linearize_in_strips<T: Real, F: Residuals<T>, const W: usize>(
     Ok(())
 }
 
-/// Room for `count` entries: on the stack while they fit there.
+/// Scratch of `count` entries, on the stack if they fit there.
 #[inline(always)]
 pub(crate) fn scratch_for<'a, S: Scalar>(count: usize, stack: &'a mut [S], heap: &'a mut Vec<S>) -> &'a mut [S] {
     if count <= stack.len() {
@@ -243,7 +243,7 @@ fn second_along<T: Real, F: Residuals<T>, const W: usize>(
     Ok(true)
 }
 
-/// Rows evaluated at once: whole groups, as many as fit the stack, at least one.
+/// Rows evaluated at once: the largest number of whole groups that fits the stack, at least one group.
 #[inline]
 fn strip_of(group: usize) -> usize {
     let group = group.max(1);

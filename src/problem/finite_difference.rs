@@ -67,7 +67,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         self
     }
 
-    /// Bounds on the parameters, which differences keep, too: the closure is never called outside.
+    /// Bounds on the parameters. Differences keep them as well: the closure is never called outside.
     ///
     /// ```
     /// use marquardt::{Bounds, LevenbergMarquardt};
@@ -88,7 +88,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         self
     }
 
-    /// Pattern of the Jacobian, for problems of many parameters of which each residual depends on few (SciPy's `jac_sparsity`): an
+    /// Pattern of the Jacobian, for problems whose residuals depend on few of many parameters (SciPy's `jac_sparsity`): an
     /// evaluation or two for each [colour](Sparsity::color_count) in place of each parameter, and a sparse linear system.
     ///
     /// ```

@@ -32,7 +32,7 @@ impl<T: Real> SelectionMemory<T> {
         SelectionMemory { all: all.to_vec(), bounds: None, direction: Vec::new(), rows: Vec::new() }
     }
 
-    /// Takes up a point and a direction of the selected parameters; along the others it does not move.
+    /// Sets the point and the direction of the selected parameters; the direction is zero along the others.
     fn take_up(&mut self, x: &[T], v: &[T], columns: &[Range<usize>]) {
         scatter(&mut self.all, x, columns);
         self.direction.clear();

@@ -31,7 +31,7 @@ pub struct Work {
 pub enum Rate {
     /// Products of matrices.
     Product,
-    /// Products of which only the lower triangle is computed, counted as the flops of that triangle.
+    /// Products whose lower triangle alone is computed; its flops are counted.
     Triangle,
     /// Factorisations of matrices.
     Factorization,

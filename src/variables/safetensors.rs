@@ -1,4 +1,4 @@
-//! Variables in the safetensors format, which PyTorch, candle and burn read and write, too.
+//! Variables in the safetensors format, which PyTorch, candle and burn read and write.
 
 use std::cmp::Ordering;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Single vector registers, of which a kernel keeps as many as it likes.
+//! Single vector registers, for kernels that allocate registers themselves.
 //!
 //! A [`VectorKernel`] is written once over any [`Vector`], and [`Vectors::run_in_vectors`] calls the copy of it for the
 //! [`Registers`] in use.
@@ -37,8 +37,8 @@ pub(super) trait Vector<T>: Copy {
 
 /// Work to be done in registers of the float `T`.
 pub(super) trait VectorKernel<T: Real> {
-    /// Runs the kernel. A tile of `TALL` rows of `WIDE` registers, two or three, leaves room in the registers for its factors; one of
-    /// `SHORT` rows is for what is left. Implementations must be `#[inline(always)]`.
+    /// Runs the kernel. A tile of `TALL` rows of `WIDE` registers, two or three, leaves registers for its factors; one of `SHORT` rows
+    /// is for the remaining rows. Implementations must be `#[inline(always)]`.
     fn run<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(self);
 }
 

@@ -17,9 +17,9 @@ const LOST: f64 = 64.0;
 /// Multifrontal QR factorisation of the rows `J` and `√λ D` (Matstoms 1994).
 ///
 /// The triangle takes the place of the factor of a [`SparseCholesky`], in the same fronts: rows join the front of the first of their
-/// columns, the front's own columns are eliminated by Householder reflections, and what is left joins the parent's front. Rounding
-/// counts with the condition number of `J` and not with its square. Columns that many rows share take far more work than in a
-/// Cholesky factorisation, since a front has the rows of all below it.
+/// columns, the front's own columns are eliminated by Householder reflections, and the remaining rows join the parent's front. The
+/// error grows with the condition number of `J` and not with its square. Columns that many rows share take far more work than in a Cholesky
+/// factorisation, since a front has the rows of all fronts below it.
 #[derive(Debug, Clone)]
 pub(crate) struct OrthogonalElimination<T> {
     /// Residual blocks of each supernode.

@@ -146,7 +146,7 @@ pub(super) fn subtrees(supernodes: &[Supernode], own: impl Fn(usize) -> f64, lim
     subtrees
 }
 
-/// The supernodes of each subtree and of those before it, in postorder.
+/// The supernodes of each subtree and of the subtrees below it, in postorder.
 fn ranges(supernodes: &[Supernode], own: impl Fn(usize) -> f64, limit: f64) -> Vec<Range<usize>> {
     let all = 0..supernodes.len();
     if all.clone().map(&own).sum::<f64>() <= limit {

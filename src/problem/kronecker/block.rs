@@ -2,23 +2,22 @@
 
 use std::ops::Range;
 
-/// A layer's parameters, given by the place of their first entry among all, and the form of their block of the
-/// Gauss–Newton matrix.
+/// A layer's parameters, given by the index of their first entry among all, and the form of their block of the Gauss–Newton matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KroneckerBlock {
     /// `y = x Wᵀ + b` at each of the positions of a sample. The input factor is of `[x 1]`.
     ///
-    /// Several positions, of a convolution or of a weight that is used again, are taken for uncorrelated, as by Grosse &
+    /// Several positions, of a convolution or of a weight that is used again, are assumed to be uncorrelated, as by Grosse &
     /// Martens (*A Kronecker-factored approximate Fisher matrix for convolution layers*, 2016).
     Dense {
         /// The weight, of `outputs × inputs` entries, row after row.
         weight: usize,
-        /// The bias, of a number for each output.
+        /// The bias, with an entry for each output.
         bias: Option<usize>,
-        /// Entries that go in at each position.
+        /// Number of inputs at each position.
         inputs: usize,
-        /// Entries that come out at each position.
+        /// Number of outputs at each position.
         outputs: usize,
         /// Positions in a sample.
         positions: usize,

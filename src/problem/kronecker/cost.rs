@@ -13,7 +13,7 @@ pub(crate) fn factor_numbers(blocks: &[KroneckerBlock]) -> usize {
 }
 
 /// Entries that the optimizer keeps for its parameters: a sample of the factors, averages and inverses in two versions;
-/// gradient, direction, last step, next step and next values; and room for two matrices of a layer.
+/// gradient, direction, last step, next step and next values; and two matrices of a layer as scratch.
 pub(crate) fn kept_numbers(blocks: &[KroneckerBlock], parameters: usize) -> usize {
     let largest = blocks.iter().map(|block| block.input_size() * block.output_size()).max().unwrap_or(0);
     let vectors_and_factors = factor_numbers(blocks).saturating_add(parameters).saturating_mul(5);

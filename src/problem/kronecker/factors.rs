@@ -14,15 +14,15 @@ pub struct KroneckerFactors<T> {
     places: Vec<[FactorRange; 2]>,
     /// All factors; then the sum of the samples' weights and their number.
     numbers: Vec<T>,
-    /// Samples of the batch that the factors are of.
+    /// Number of samples of the batch.
     batch: usize,
-    /// Room for rows times weights, for ones, and for sums of no use.
+    /// Scratch for weighted rows, for ones, and for sums that are not needed.
     rows: Vec<T>,
     ones: Vec<T>,
     spare: Vec<T>,
 }
 
-/// Place of a factor among the entries.
+/// Position of a factor among the entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FactorRange {
     range: Range<usize>,
@@ -207,8 +207,8 @@ impl<T: Real> KroneckerFactors<T> {
         self.rows = rows;
     }
 
-    /// Turns sums into factors: means over the weights of the samples for inputs, and for sensitivities the sums that a
-    /// batch of `rows` samples would have. Both triangles are filled.
+    /// Turns sums into factors: weighted means over the samples for inputs, and for sensitivities the sums extrapolated to a batch of
+    /// `rows` samples. Both triangles are filled.
     pub fn finish(&mut self, rows: usize) {
         self.batch = rows;
         let KroneckerFactors { blocks, places, numbers, .. } = self;
@@ -260,7 +260,7 @@ fn mirror<T: Real>(matrix: &mut [T], n: usize) {
     }
 }
 
-/// Makes a matrix of `n + 1` rows of one of `n` rows that is followed by the new last row.
+/// Extends a matrix of `n` rows, followed by the new last row, to `n + 1` rows.
 fn append_column<T: Real>(numbers: &mut [T], n: usize) {
     numbers.copy_within(n * n..n * n + n, n * n + n);
     for row in (0..n).rev() {
@@ -268,7 +268,7 @@ fn append_column<T: Real>(numbers: &mut [T], n: usize) {
     }
 }
 
-/// The first entries of memory that grows if need be.
+/// The first `count` entries of the memory, which grows where it is shorter.
 fn room<T: Real>(memory: &mut Vec<T>, count: usize) -> &mut [T] {
     if memory.len() < count {
         memory.resize(count, T::ZERO);

@@ -17,26 +17,26 @@ pub(crate) fn is_cheaper_by_rows(block: &KroneckerBlock, rows: usize) -> bool {
 
 /// A request for the gradients of layers' weights times the inverses of their output factors, `G⁻¹ (∂L/∂W)`.
 ///
-/// For output sensitivities `Δ` and inputs `X`, with a row for each sample and position, that is `(Δ G⁻¹)ᵀ X`. Where the rows are few and
-/// the layer is wide, it is sooner formed so than from the gradient. What is not formed is left to the optimizer.
+/// For output sensitivities `Δ` and inputs `X`, with a row for each sample and position, that is `(Δ G⁻¹)ᵀ X`. For few rows of
+/// a wide layer this is cheaper than from the gradient. The optimizer forms the products that are missing.
 #[derive(Debug)]
 pub struct OutputProducts<'a, T> {
-    /// Says where the factors of the blocks are.
+    /// Positions of the factors of the blocks.
     pub(crate) factors: &'a KroneckerFactors<T>,
-    /// Damped inverses, in the places of the factors.
+    /// Damped inverses, at the positions of the factors.
     pub(crate) inverses: &'a [T],
     /// Blocks all of whose parameters are adjusted.
     pub(crate) whole: &'a [bool],
-    /// The products of all blocks, a number for each parameter.
+    /// The products of all blocks, an entry for each parameter.
     pub(crate) sums: &'a mut [T],
-    /// The blocks whose products are begun.
+    /// Marks the blocks whose products have been begun.
     pub(crate) formed: &'a mut [bool],
-    /// Room for the largest block.
+    /// Scratch for the largest block.
     pub(crate) scratch: &'a mut [T],
 }
 
 impl<T: Real> OutputProducts<'_, T> {
-    /// Returns true if the product of this block is to be formed from a batch of so many samples.
+    /// Returns true if the product of this block is to be formed from a batch of `samples` samples.
     pub fn is_wanted(&self, block: usize, samples: usize) -> bool {
         let [_, (_, _, is_full)] = self.factors.places(block);
         self.whole[block] && is_full && is_cheaper_by_rows(&self.factors.blocks()[block], samples)

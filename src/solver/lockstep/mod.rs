@@ -2,14 +2,14 @@
 //!
 //! The crate's second iteration, for thousands of problems of a few parameters. All lanes solve their damped systems, try their
 //! steps, are linearised there and judged in the same instructions; only taking up a problem and handing it over is done lane by
-//! lane. A lane whose problem has ended takes the next one at once. No lane sees what is in another, so that a problem ends with the same
-//! bits whatever its neighbours are.
+//! lane. A lane whose problem has ended takes the next one at once. Lanes are independent, so that a problem ends with the same bits
+//! whatever its neighbours are.
 //!
 //! Damping and scaling are those of a full solve at its defaults ([`GainRatio`](super::damping::GainRatio), a fading maximum),
 //! without acceleration. A problem converges where the undamped step predicts too little a reduction to be worth taking (its length is then
 //! a tiny part of the standard errors; Bates & Watts 1981), and where each parameter by itself passes the first-order test.
-//! Where a damped step predicts as little, the undamped one is asked for and tried, and the scaling is renewed. What the normal
-//! equations cannot answer is left to the full engine.
+//! Where a damped step predicts as little, the undamped step is tried next, with renewed scaling. Problems that the normal equations do
+//! not decide are left to the full engine.
 
 mod box_constrained;
 mod damping;

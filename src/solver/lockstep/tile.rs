@@ -9,7 +9,7 @@ use crate::statistics::half_deviance_by;
 
 /// A model evaluated at up to `P` consecutive points of each lane.
 pub(crate) struct PointTile<'t, T, R, const P: usize> {
-    /// Responses of the model, of which the weighted residuals are made.
+    /// Responses of the model; overwritten with the weighted residuals.
     pub(crate) residuals: &'t mut [Lanes<T, R>],
     /// Derivatives by each parameter; zeros are appended where the number of parameters is odd.
     pub(crate) derivatives: &'t mut [[Lanes<T, R>; P]],

@@ -6,7 +6,7 @@ use super::{GradientEntry, GradientKind, Gradients};
 use crate::distributed::{Communicator, CommunicatorError, RankError};
 use crate::real::Real;
 
-/// Counts are sent as two numbers, which hold them exactly in single precision, too.
+/// Counts are sent as two numbers, so that they are exact in single precision.
 const HALF: usize = 1 << 20;
 
 impl<T: Real> Gradients<T> {
