@@ -142,40 +142,28 @@ impl Difference {
         fill(self.stencil_of(self.step_for(center, accuracy), center, lower, upper), numbers)?;
         let column = numbers.iter().skip(first).step_by(stride).copied();
         let (size, slope) = (safe_norm(r.iter().copied()), safe_norm(column.clone()));
-        let further = self.further_stencil_for(center, lower, upper, size, slope, accuracy);
+        let further = self.further_stencil(center, (lower, upper), accuracy, size, slope);
         let Some(further) = further else { return Ok(()) };
         let nearby: Vec<T> = column.collect();
         let outcome = fill(further, numbers);
         let typical = typical(size, r.len());
         for ((slope, nearby), &r) in numbers.iter_mut().skip(first).step_by(stride).zip(nearby).zip(r) {
-            if outcome.is_err() || !self.agrees_for(center, typical.max(r.abs()), nearby, *slope, accuracy) {
+            if outcome.is_err() || !self.agrees(center, accuracy, typical.max(r.abs()), nearby, *slope) {
                 *slope = nearby;
             }
         }
         Ok(())
     }
 
-    /// A stencil from further away, where residuals of this size and a column of slopes of this size leave a gradient unresolved.
+    /// A stencil from further away, where residuals of this size and relative accuracy, and a column of slopes of this size leave a
+    /// gradient unresolved.
     pub(crate) fn further_stencil<T: Real>(
         self,
         x: T,
-        lower: T,
-        upper: T,
-        residuals: T,
-        slopes: T,
-    ) -> Option<Stencil<T>> {
-        self.further_stencil_for(x, lower, upper, residuals, slopes, T::EPSILON)
-    }
-
-    /// Returns the further stencil for residuals of this relative accuracy.
-    fn further_stencil_for<T: Real>(
-        self,
-        x: T,
-        lower: T,
-        upper: T,
-        residuals: T,
-        slopes: T,
+        (lower, upper): (T, T),
         accuracy: T,
+        residuals: T,
+        slopes: T,
     ) -> Option<Stencil<T>> {
         let (step, longest) = (self.step_for(x, accuracy).abs(), T::from_f64(LONGEST));
         let resolved = accuracy * residuals / step / T::EPSILON.powf(T::from_f64(RESOLVED));
@@ -186,13 +174,9 @@ impl Difference {
         Some(self.stencil_of(if x < T::ZERO { -further } else { further }, x, lower, upper))
     }
 
-    /// Returns true if the slope of a residual `r` by the further stencil agrees with the nearby one to within its rounding error.
-    pub(crate) fn agrees<T: Real>(self, x: T, r: T, nearby: T, further: T) -> bool {
-        self.agrees_for(x, r, nearby, further, T::EPSILON)
-    }
-
-    /// Returns true if the slopes agree, for residuals of this relative accuracy.
-    fn agrees_for<T: Real>(self, x: T, r: T, nearby: T, further: T, accuracy: T) -> bool {
+    /// Returns true if the slope of a residual `r` of this relative accuracy by the further stencil agrees with the nearby one to within
+    /// its rounding error.
+    pub(crate) fn agrees<T: Real>(self, x: T, accuracy: T, r: T, nearby: T, further: T) -> bool {
         (further - nearby).abs() <= T::from_f64(AGREES) * accuracy * r.abs() / self.step_for(x, accuracy).abs()
     }
 

@@ -6,12 +6,12 @@ use crate::real::Real;
 
 /// `y_b += M_b x_b` for every sample `b`: `x` holds rows of `n` entries, and `matrices` for each of them `group` rows.
 pub(crate) fn add_matrices_times<T: Real>(y: &mut [T], matrices: &[T], x: &[T], n: usize, group: usize) {
-    simd::run(MatricesTimes { y, matrices, x, n, group });
+    simd::run(MatricesTimes { y, matrices, x, n, group, transposed: false });
 }
 
 /// `y_b = M_bᵀ x_b` for every sample `b`: `y` has rows of `n` entries, and `matrices` for each of them `group` rows.
 pub(crate) fn put_transposed_matrices_times<T: Real>(y: &mut [T], matrices: &[T], x: &[T], n: usize, group: usize) {
-    simd::run(TransposedMatricesTimes { y, matrices, x, n, group });
+    simd::run(MatricesTimes { y, matrices, x, n, group, transposed: true });
 }
 
 /// `G_b += f_b A_b B_bᵀ` for every sample `b`: `a` and `b` hold `group` rows of `n` entries for each of them, and `grams` as
@@ -54,40 +54,26 @@ impl<T: Real> Kernel for RowGrams<'_, T> {
     }
 }
 
+/// `y_b += M_b x_b`, or `y_b = M_bᵀ x_b`, for every sample.
 struct MatricesTimes<'a, T> {
     y: &'a mut [T],
     matrices: &'a [T],
     x: &'a [T],
     n: usize,
     group: usize,
+    transposed: bool,
 }
 
 impl<T: Real> Kernel for MatricesTimes<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let MatricesTimes { y, matrices, x, n, group } = self;
-        let samples = y.chunks_exact_mut(group).zip(matrices.chunks_exact(group * n)).zip(x.chunks_exact(n));
+        let MatricesTimes { y, matrices, x, n, group, transposed } = self;
+        let (of_y, of_x) = if transposed { (n, group) } else { (group, n) };
+        let samples = y.chunks_exact_mut(of_y).zip(matrices.chunks_exact(group * n)).zip(x.chunks_exact(of_x));
         for ((y, rows), x) in samples {
-            RowDots { y, accumulate: true, rows, x }.run::<TALL, FUSED>();
-        }
-    }
-}
-
-struct TransposedMatricesTimes<'a, T> {
-    y: &'a mut [T],
-    matrices: &'a [T],
-    x: &'a [T],
-    n: usize,
-    group: usize,
-}
-
-impl<T: Real> Kernel for TransposedMatricesTimes<'_, T> {
-    #[inline(always)]
-    fn run<const TALL: usize, const FUSED: bool>(self) {
-        let TransposedMatricesTimes { y, matrices, x, n, group } = self;
-        let samples = y.chunks_exact_mut(n).zip(matrices.chunks_exact(group * n)).zip(x.chunks_exact(group));
-        for ((y, rows), x) in samples {
-            if group == 1 {
+            if !transposed {
+                RowDots { y, accumulate: true, rows, x }.run::<TALL, FUSED>();
+            } else if group == 1 {
                 y.iter_mut().zip(rows).for_each(|(y, &a)| *y = x[0] * a);
             } else {
                 RowsTimes { y, accumulate: false, rows, x }.run::<TALL, FUSED>();

@@ -119,8 +119,7 @@ impl<T: Real> Collocation<T> {
     /// [`PhysicsError::Batch`].
     pub fn bind(&mut self) -> Result<(), PhysicsError> {
         let rows = self.shard();
-        let views: Vec<_> = self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect();
-        self.network.batch(&views, &[])?;
+        self.network.batch(&rows_of(&self.arrays, rows), &[])?;
         Ok(())
     }
 
@@ -132,8 +131,7 @@ impl<T: Real> Collocation<T> {
     /// Inputs of the network, on this rank: coordinates, the number of the term, a factor of the residuals, and the numbers
     /// computed once.
     pub fn inputs(&self) -> Vec<ArrayView2<'_, T>> {
-        let rows = self.shard();
-        self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect()
+        rows_of(&self.arrays, self.shard())
     }
 
     /// Residuals in all: those of the loss, without the zeros that fill up terms with fewer residuals than others.
@@ -180,8 +178,7 @@ impl<T: Real> Collocation<T> {
     ) -> (Trainer<'a, T>, Vec<ArrayView2<'a, T>>) {
         let rows = self.shard();
         let Collocation { network, arrays, .. } = self;
-        let inputs = arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect();
-        (Trainer::new(network, variables, optimizer), inputs)
+        (Trainer::new(network, variables, optimizer), rows_of(arrays, rows))
     }
 
     /// Refuses a start where a residual is NaN or infinite.
@@ -210,8 +207,7 @@ impl<T: Real> Collocation<T> {
     pub fn residuals(&mut self, variables: &Variables<T>, term: usize) -> Result<Array2<T>, PhysicsError> {
         let first: usize = self.terms[..term].iter().map(|term| term.points.len()).sum();
         let rows = first..first + self.terms[term].points.len();
-        let parts: Vec<_> = self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect();
-        Ok(self.network.predict(variables, &parts, self.terms[term].residual)?)
+        Ok(self.network.predict(variables, &rows_of(&self.arrays, rows), self.terms[term].residual)?)
     }
 
     /// The root mean square of each term's residuals, at its points and at as many others that were held out.
@@ -354,6 +350,11 @@ impl<T: Real> EquationTerm<T> {
         arrays.resize_with(3 + columns, || column(0.0));
         Ok(arrays)
     }
+}
+
+/// Some rows of each array.
+fn rows_of<T>(arrays: &[Array2<T>], rows: Range<usize>) -> Vec<ArrayView2<'_, T>> {
+    arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect()
 }
 
 /// The root of the mean over points of the sum of squares.

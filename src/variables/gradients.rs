@@ -117,9 +117,7 @@ impl<T: Real> Gradients<T> {
             dense.fill(T::ZERO);
             let columns = variable.columns();
             for (&row, values) in rows.iter().zip(values.chunks_exact(columns.max(1))) {
-                for (dense, &value) in dense[row * columns..].iter_mut().zip(values) {
-                    *dense += value;
-                }
+                add_scaled(&mut dense[row * columns..], T::ONE, values);
             }
             rows.clear();
             values.clear();
@@ -146,9 +144,7 @@ impl<T: Real> Gradients<T> {
         let entry = &mut self.entries[variable.index()];
         if entry.kind == GradientKind::Dense {
             let columns = row * variable.columns()..(row + 1) * variable.columns();
-            for (dense, &value) in self.flat[variable.range()][columns].iter_mut().zip(values) {
-                *dense += value;
-            }
+            add_scaled(&mut self.flat[variable.range()][columns], T::ONE, values);
         } else {
             entry.kind = GradientKind::Rows;
             entry.rows.push(row);
