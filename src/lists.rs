@@ -2,6 +2,16 @@
 
 use std::ops::Range;
 
+/// First entries of parts of these sizes that are stored one behind the other, and the size of all.
+pub(crate) fn prefix_sums(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut sums = vec![0];
+    sums.extend(sizes.scan(0, |sum, size| {
+        *sum += size;
+        Some(*sum)
+    }));
+    sums
+}
+
 /// Lists, one behind the other.
 #[derive(Debug, Clone)]
 pub(crate) struct Lists<I> {

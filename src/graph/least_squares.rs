@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::error::GraphError;
 use super::group::{BlockPoints, ResidualGroup};
 use super::problem::{ManifoldBlock, Problem};
+use crate::lists::prefix_sums;
 use crate::manifold::Manifold;
 use crate::parallel;
 use crate::problem::{BlockJacobian, ConcurrentBlocks, EvaluationError, LeastCurvature, LeastSquares};
@@ -53,11 +54,8 @@ impl<T: Real> std::fmt::Debug for GraphManifold<'_, T> {
 
 impl<'p, T: Real> GraphManifold<'p, T> {
     fn new(problem: &'p Problem<T>) -> Self {
-        let mut columns = vec![0];
-        for block in &problem.blocks {
-            let free = (0..block.manifold.tangent_size()).filter(|&direction| block.is_free(direction)).count();
-            columns.push(columns[columns.len() - 1] + free);
-        }
+        let free = |block: &ManifoldBlock<T>| (0..block.manifold.tangent_size()).filter(|&j| block.is_free(j)).count();
+        let columns = prefix_sums(problem.blocks.iter().map(free));
         let widest = problem.blocks.iter().map(|block| block.manifold.tangent_size()).max().unwrap_or(0);
         GraphManifold { blocks: &problem.blocks, ambient: &problem.ambient, columns, widest }
     }

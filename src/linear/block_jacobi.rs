@@ -1,8 +1,8 @@
 //! The inverse of the blocks on a matrix's diagonal.
 
-use super::block_rows::square_places;
 use super::model::IllConditioned;
 use crate::kernels::triangular::{cholesky, solve_cholesky};
+use crate::lists::prefix_sums;
 use crate::real::Real;
 
 /// Cholesky factors of square blocks, one for each part of a vector.
@@ -19,9 +19,7 @@ pub(super) struct BlockJacobi<T> {
 impl<T: Real> BlockJacobi<T> {
     /// Zero blocks of these sizes.
     pub(super) fn new(sizes: impl Iterator<Item = usize> + Clone) -> Self {
-        let mut offsets = vec![0];
-        sizes.clone().for_each(|size| offsets.push(offsets[offsets.len() - 1] + size));
-        let places = square_places(sizes);
+        let (offsets, places) = (prefix_sums(sizes.clone()), prefix_sums(sizes.map(|size| size * size)));
         let (entries, n) = (places[places.len() - 1], offsets[offsets.len() - 1]);
         BlockJacobi { offsets, places, factors: vec![T::ZERO; entries], inverse_pivots: vec![T::ZERO; n] }
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::choice::PlanError;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
-use crate::lists::Lists;
+use crate::lists::{Lists, prefix_sums};
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
 
@@ -109,13 +109,6 @@ impl BlockStructure {
     }
 }
 
-/// First entry of each of the square blocks of these sizes, one behind the other, and the number of all.
-pub(super) fn square_places(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut places = vec![0];
-    sizes.for_each(|size| places.push(places[places.len() - 1] + size * size));
-    places
-}
-
 /// `J` by its stored entries at a point, `Jᵀr`, and the blocks on the diagonal of `JᵀJ`.
 #[derive(Debug, Clone)]
 pub struct BlockRows<T> {
@@ -134,7 +127,7 @@ pub struct BlockRows<T> {
 impl<T: Real> BlockRows<T> {
     /// No rows yet.
     pub(super) fn new(structure: &BlockStructure) -> Self {
-        let places = square_places((0..structure.blocks()).map(|block| structure.size(block)));
+        let places = prefix_sums((0..structure.blocks()).map(|block| structure.size(block).pow(2)));
         BlockRows {
             values: Vec::new(),
             starts: vec![0],

@@ -9,7 +9,7 @@ use super::symbolic::SymbolicCholesky;
 use crate::kernels::front::{IndexRun, padded};
 use crate::kernels::vector::dot;
 use crate::linear::IllConditioned;
-use crate::lists::Lists;
+use crate::lists::{Lists, prefix_sums};
 use crate::parallel;
 use crate::real::Real;
 
@@ -47,11 +47,7 @@ impl<T: Real> SparseCholesky<T> {
     pub(crate) fn new(symbolic: SymbolicCholesky, pattern: &BlockPattern) -> Result<Self, TooLarge> {
         let nodes = &symbolic.supernodes;
         let n = symbolic.offsets[symbolic.order.len()];
-        let mut starts = vec![0];
-        starts.extend(nodes.iter().scan(0, |start, node| {
-            *start += node.pivots * padded(node.size);
-            Some(*start)
-        }));
+        let starts = prefix_sums(nodes.iter().map(|node| node.pivots * padded(node.size)));
         let children = Lists::children(nodes.iter().map(|node| node.parent));
         let (scatter, runs, spans) = front_lists(&symbolic, pattern, &children);
         let workspaces = symbolic.tasks.updates.iter().map(|updates| TaskWorkspace {

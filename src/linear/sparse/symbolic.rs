@@ -4,7 +4,7 @@ use super::ordering::{minimum_degree, neighbours};
 use super::pattern::{BlockPattern, TooLarge};
 use super::tasks::Tasks;
 use crate::kernels::front::padded;
-use crate::lists::Lists;
+use crate::lists::{Lists, prefix_sums};
 use crate::parallel;
 
 /// No node.
@@ -125,11 +125,7 @@ impl SymbolicCholesky {
     ) -> Result<Self, TooLarge> {
         let (order, label, mut supernodes) = sequence(order, drafts, chain);
         let (rows, panels) = renumber(&mut supernodes, rows, &label)?;
-        let mut offsets = vec![0];
-        offsets.extend(order.iter().scan(0, |offset, &block| {
-            *offset += pattern.size(block as usize);
-            Some(*offset)
-        }));
+        let offsets = prefix_sums(order.iter().map(|&block| pattern.size(block as usize)));
         // The reported memory must not depend on the number of threads.
         let updates = Tasks::new(&mut supernodes.clone(), usize::MAX)?.entry_count();
         let tasks = Tasks::new(&mut supernodes, parallel::threads())?;

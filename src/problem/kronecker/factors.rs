@@ -135,9 +135,7 @@ impl<T: Real> KroneckerFactors<T> {
         let sums = &mut numbers[place.range.clone()];
         let count = x.len() / inputs;
         let is_weighted = root_weights.iter().any(|&root| root != T::ONE);
-        if ones.len() < count {
-            ones.resize(count, T::ONE);
-        }
+        let ones = at_least(ones, count, T::ONE);
         let (x, roots) = if is_weighted {
             let positions = count / root_weights.len();
             rows.clear();
@@ -149,7 +147,7 @@ impl<T: Real> KroneckerFactors<T> {
             let (rows, roots) = rows.split_at(end);
             (rows, roots)
         } else {
-            (x, &ones[..count])
+            (x, &*ones)
         };
         if place.is_full {
             // The sums of the inputs themselves, which the bias goes with, come after the matrix until the end.
@@ -157,7 +155,7 @@ impl<T: Real> KroneckerFactors<T> {
             if place.size > inputs {
                 T::add_products(gram, &mut rest[..inputs], x, roots);
             } else {
-                T::add_products(gram, room(spare, inputs), x, roots);
+                T::add_products(gram, at_least(spare, inputs, T::ZERO), x, roots);
             }
         } else {
             simd::run(SquareSums { sums: &mut sums[..inputs], rows: x });
@@ -178,10 +176,8 @@ impl<T: Real> KroneckerFactors<T> {
         let (size, sums) = (place.size, &mut self.numbers[place.range.clone()]);
         if place.is_full {
             let count = delta.len() / size;
-            if self.ones.len() < count {
-                self.ones.resize(count, T::ONE);
-            }
-            T::add_products(sums, room(&mut self.spare, size), delta, &self.ones[..count]);
+            let ones = at_least(&mut self.ones, count, T::ONE);
+            T::add_products(sums, at_least(&mut self.spare, size, T::ZERO), delta, ones);
         } else {
             simd::run(SquareSums { sums, rows: delta });
         }
@@ -245,17 +241,11 @@ fn scale<T: Real>(numbers: &mut [T], factor: T) {
 
 /// Copies the lower triangle of a full factor to the upper.
 fn fill_upper<T: Real>(matrix: &mut [T], place: &FactorRange) {
-    if place.is_full {
-        mirror(matrix, place.size);
-    }
-}
-
-/// Copies the lower triangle to the upper.
-fn mirror<T: Real>(matrix: &mut [T], n: usize) {
-    for i in 1..n {
+    let n = place.size;
+    for i in 1..if place.is_full { n } else { 0 } {
         let (above, row) = matrix.split_at_mut(i * n);
-        for (above, &number) in above.chunks_exact_mut(n).zip(&row[..i]) {
-            above[i] = number;
+        for (above, &entry) in above.chunks_exact_mut(n).zip(&row[..i]) {
+            above[i] = entry;
         }
     }
 }
@@ -268,10 +258,10 @@ fn append_column<T: Real>(numbers: &mut [T], n: usize) {
     }
 }
 
-/// The first `count` entries of the memory, which grows where it is shorter.
-fn room<T: Real>(memory: &mut Vec<T>, count: usize) -> &mut [T] {
+/// The first `count` entries of the memory, which is extended by `value` where it is shorter.
+fn at_least<T: Real>(memory: &mut Vec<T>, count: usize, value: T) -> &mut [T] {
     if memory.len() < count {
-        memory.resize(count, T::ZERO);
+        memory.resize(count, value);
     }
     &mut memory[..count]
 }
