@@ -17,7 +17,7 @@ const MAX_LINKS: usize = 40;
 /// content or the new one.
 ///
 /// The parts are written into a temporary file in the same folder. It is synchronised with the disk, takes the permissions
-/// of the old file and then its place, and the folder is synchronised, too. A symbolic link stays, and the file that it
+/// of the old file and then its place, and the folder is synchronised as well. A symbolic link stays, and the file that it
 /// points to is replaced. A device or a pipe is written in place. Temporary files of processes that were killed are
 /// removed.
 pub(crate) fn write(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
@@ -35,7 +35,7 @@ pub(crate) enum Replacement {
 }
 
 impl Replacement {
-    /// Begins with nothing.
+    /// Begins with empty content.
     pub(crate) fn begin(path: &Path) -> io::Result<Self> {
         let Some(target) = Target::find(path)? else {
             return Ok(Replacement::InPlace(OpenOptions::new().write(true).open(path)?));
@@ -65,7 +65,7 @@ impl Replacement {
     }
 }
 
-/// Checks that [`write`] can begin: the folder is there, takes new files, and the file is not write-protected.
+/// Checks that [`write`] can begin: the folder exists and takes new files, and the file is not write-protected.
 #[cfg(any(test, feature = "checkpoint", feature = "safetensors"))]
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     let Some(target) = Target::find(path)? else { return Ok(()) };

@@ -1,8 +1,8 @@
 //! Numbers as people write them.
 
-/// Numbers from here on are written in scientific notation.
+/// Size from which numbers are written in scientific notation.
 const LARGE: f64 = 1e6;
-/// Smaller ones are, too.
+/// Size below which numbers are written in scientific notation.
 const SMALL: f64 = 1e-4;
 
 /// A number of this size is written without a power of ten.

@@ -174,6 +174,7 @@ pub mod guide;
 mod hyperparameters;
 mod kernels;
 pub mod linear;
+mod lists;
 pub mod manifold;
 pub mod nn;
 pub mod npy;

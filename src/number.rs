@@ -5,8 +5,7 @@ use std::ops::{Add, Div, Mul, Sub};
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// A number without derivatives: [`f32`], [`f64`], or registers full of them, each number of which belongs to a fit, or to a
-/// point, of its own. Sealed.
+/// A number without derivatives: [`f32`], [`f64`], or registers of them, with a fit or a point in each lane. Sealed.
 ///
 /// A [`Model`](crate::Model) is written over any of these, so that the library evaluates it for several fits at once.
 pub trait Number: Scalar<Real = Self> {
@@ -27,33 +26,33 @@ pub trait Number: Scalar<Real = Self> {
     /// `self · a + b`, rounded once where the processor does that in one instruction.
     fn mul_add(self, a: Self, b: Self) -> Self;
 
-    /// Each float by itself.
+    /// Applies a function to each float.
     fn map(self, f: fn(Self::Element) -> Self::Element) -> Self;
 
-    /// Each float by itself, with one of another number.
+    /// Applies a function to each float and the corresponding one of `other`.
     fn zip_map(self, other: Self, f: impl Fn(Self::Element, Self::Element) -> Self::Element) -> Self;
 
-    /// Every float is at least that of the other number; NaN is not.
+    /// Returns true if every float is at least the corresponding one of `other`; false for NaN.
     fn is_at_least(self, other: Self) -> bool;
 
     /// The value with the sign of another.
     fn copy_sign(self, sign: Self) -> Self;
 
-    /// Its lowest bits, which are those of a biased exponent, as that power of two; the next higher bit is the sign. Zero, where
-    /// all bits of the exponent are.
+    /// The power of two whose biased exponent is in the lowest bits; the next higher bit is the sign. Zero where all bits of the exponent
+    /// are zero.
     fn power_of_two(self) -> Self;
 
-    /// The exponent of the power of two next below the absolute value, which is normal.
+    /// The exponent of the largest power of two up to the absolute value, which must be normal.
     fn exponent(self) -> Self;
 
-    /// The significand, from one to below two and positive, of a value that is normal.
+    /// The positive significand, from one to below two, of a normal value.
     fn significand(self) -> Self;
 }
 
 /// A [`Scalar`] that mixes with constants of the float `T`: the number type that a [`Model<T>`](crate::Model) is generic over.
 ///
 /// `S` is a float, registers of floats, or either of them with derivatives. Its predictors are of the type `S::Real`, and mix
-/// with it and with constants, too.
+/// with it and with constants.
 pub trait ScalarOf<T: Real>: Scalar<Real: Number<Element = T> + Constants<T>> + Constants<T> {}
 
 impl<T: Real, S> ScalarOf<T> for S where S: Scalar<Real: Number<Element = T> + Constants<T>> + Constants<T> {}

@@ -5,8 +5,7 @@ use std::ops::Range;
 /// Most parts that work is divided into where the parts are to be summed.
 const MOST_PARTS: usize = 16;
 
-/// Divides `0..count` into parts of at least `fewest`. They follow from these numbers alone, and with them sums over the parts, whatever
-/// the number of threads.
+/// Divides `0..count` into parts of at least `fewest`. The parts, and sums over them, do not depend on the number of threads.
 pub(crate) fn parts(count: usize, fewest: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
     let parts = (count / fewest).clamp(1, MOST_PARTS);
     (0..parts).map(move |part| count * part / parts..count * (part + 1) / parts)
@@ -66,8 +65,7 @@ pub(crate) fn for_each_mut<I: Send>(items: &mut [I], work: &(impl Fn(&mut I) + S
     }
 }
 
-/// Runs work that is [joined](join) many times on one of the threads that it is spread over, so that it need not be sent there
-/// each time.
+/// Runs `work` on a thread of the pool, so that its many [joins](join) do not enter the pool each time.
 #[cfg(feature = "rayon")]
 pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| work())

@@ -1,4 +1,4 @@
-//! Generic code that runs in the crate that it stands in.
+//! Generic code that is compiled in this crate, once for each float.
 //!
 //! A function that is generic over the float is compiled in each crate that calls it; one of `f64` alone is compiled here, once.
 //! [`compile_once`] hands the arguments of the former to the latter.

@@ -29,12 +29,12 @@ pub trait Real:
     const EPSILON: Self;
     /// Positive infinity.
     const INFINITY: Self;
-    /// The smallest positive number that has all its digits.
+    /// The smallest positive normal number.
     const MIN_POSITIVE: Self;
 
     /// The value as [`f64`], exactly.
     fn to_f64(self) -> f64;
-    /// Neither infinite nor NaN.
+    /// Returns true if the value is neither infinite nor NaN.
     fn is_finite(self) -> bool;
 
     /// Appends the bytes of numbers, in the order of the machine.

@@ -47,7 +47,7 @@ pub trait Scalar:
     + DivAssign
     + Sum
 {
-    /// The number underneath, that predictors and constants have: for a float, the float itself.
+    /// The type of predictors and constants, without derivatives: for a float, the float itself.
     type Real: Number;
 
     /// A number whose derivatives are all zero.
@@ -63,7 +63,7 @@ pub trait Scalar:
     fn pow(self, p: Self) -> Self;
     /// The angle of the point (`x`, `self`), in radians.
     fn atan2(self, x: Self) -> Self;
-    /// `√(self² + other²)`, which neither overflows nor underflows on the way.
+    /// `√(self² + other²)`, without overflow or underflow of the squares.
     fn hypot(self, other: Self) -> Self;
 
     /// `1 / self`.
@@ -126,8 +126,8 @@ pub trait Scalar:
     /// The Bessel function of the first kind and order 1.
     fn j1(self) -> Self;
 
-    /// `then` where `self < other` by value, `otherwise` elsewhere; both have been computed by then, and what is not chosen may
-    /// be NaN. A formula that branches so can be evaluated for several fits at once.
+    /// `then` where `self < other` by value, `otherwise` elsewhere; both are computed, and the one that is not
+    /// chosen may be NaN. A formula that branches this way can be evaluated for several fits at once.
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self;
 
     /// The larger of the two, compared by value.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A number, or its name where it is not finite.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Number {
+enum FloatOrName {
     Finite(f64),
     Named(Name),
 }
@@ -20,24 +20,24 @@ enum Name {
     MinusInfinity,
 }
 
-impl From<f64> for Number {
+impl From<f64> for FloatOrName {
     fn from(value: f64) -> Self {
         match value {
-            _ if value.is_finite() => Number::Finite(value),
-            _ if value.is_nan() => Number::Named(Name::NaN),
-            _ if value > 0.0 => Number::Named(Name::Infinity),
-            _ => Number::Named(Name::MinusInfinity),
+            _ if value.is_finite() => FloatOrName::Finite(value),
+            _ if value.is_nan() => FloatOrName::Named(Name::NaN),
+            _ if value > 0.0 => FloatOrName::Named(Name::Infinity),
+            _ => FloatOrName::Named(Name::MinusInfinity),
         }
     }
 }
 
-impl From<Number> for f64 {
-    fn from(number: Number) -> Self {
+impl From<FloatOrName> for f64 {
+    fn from(number: FloatOrName) -> Self {
         match number {
-            Number::Finite(value) => value,
-            Number::Named(Name::NaN) => f64::NAN,
-            Number::Named(Name::Infinity) => f64::INFINITY,
-            Number::Named(Name::MinusInfinity) => f64::NEG_INFINITY,
+            FloatOrName::Finite(value) => value,
+            FloatOrName::Named(Name::NaN) => f64::NAN,
+            FloatOrName::Named(Name::Infinity) => f64::INFINITY,
+            FloatOrName::Named(Name::MinusInfinity) => f64::NEG_INFINITY,
         }
     }
 }
@@ -48,7 +48,7 @@ pub(crate) mod number {
 
     pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
-            Number::from(*value).serialize(serializer)
+            FloatOrName::from(*value).serialize(serializer)
         } else {
             value.serialize(serializer)
         }
@@ -56,7 +56,7 @@ pub(crate) mod number {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         if deserializer.is_human_readable() {
-            Number::deserialize(deserializer).map(f64::from)
+            FloatOrName::deserialize(deserializer).map(f64::from)
         } else {
             f64::deserialize(deserializer)
         }

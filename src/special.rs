@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use crate::number::Number;
 use crate::real::Real;
 
-/// Functions of each float by itself.
+/// Functions that are applied to each float.
 macro_rules! of_each_float {
     ($($(#[$doc:meta])* $name:ident = $function:path;)*) => {
         $(
@@ -39,7 +39,7 @@ of_each_float! {
     /// The derivative of `j1`.
     j1_slope = slope_of_j1;
     /// The second derivative of `j1`.
-    j1_bend = bend_of_j1;
+    j1_second_slope = second_slope_of_j1;
 }
 
 /// The positive zero of the digamma function, and its rounding error.
@@ -77,7 +77,7 @@ const FAR: f64 = 12.0;
 /// Bernoulli's numbers `B₂`, `B₄`, ….
 const BERNOULLI: [f64; 7] = [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0];
 
-/// Digamma function of a float, relative to the larger term for negative arguments; NaN at the poles.
+/// Digamma function of a float; NaN at the poles. For negative arguments the error is relative to the larger term of the reflection.
 ///
 /// Abramowitz and Stegun, 6.3.5, 6.3.7 and 6.3.18.
 fn digamma_of_float(x: f64) -> f64 {
@@ -131,7 +131,7 @@ fn slope_of_j1(x: f64) -> f64 {
 }
 
 /// `J₁″ = (J₃ − 3 J₁) / 4`.
-fn bend_of_j1(x: f64) -> f64 {
+fn second_slope_of_j1(x: f64) -> f64 {
     0.25 * (libm::jn(3, x) - 3.0 * libm::j1(x))
 }
 

@@ -5,38 +5,38 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{for_each_function, lane_function, lane_operators};
-use super::tape::{Place, Tape};
+use super::functions::{common_operators, for_each_function, lane_function, lane_functions, lane_operators};
+use super::tape::{AdjointTape, NodeIndex};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
 
-/// A value that records its operation on a [`Tape`]: all its derivatives cost a few times the value, however many there are.
+/// A value that records its operation on a [`AdjointTape`]: all its derivatives cost a few times the value, however many there are.
 ///
-/// Besides the value it keeps its derivative by one place of the tape. What has one argument changes that alone, and leaves
-/// nothing on the tape.
+/// Besides the value it keeps its derivative with respect to one node of the tape. Functions of one argument update this derivative
+/// and record nothing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Adjoint<'a, T, R> {
     /// The value.
     pub(crate) value: Lanes<T, R>,
-    /// Its derivative by its place.
+    /// Derivative with respect to its node.
     slope: Lanes<T, R>,
-    /// Place on the tape; `None` for a constant.
-    place: Option<(&'a Tape<T, R>, Place)>,
+    /// Tape and node; `None` for a constant.
+    place: Option<(&'a AdjointTape<T, R>, NodeIndex)>,
 }
 
 impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
     /// The variable number `index` of a tape.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn variable(value: Lanes<T, R>, index: usize, tape: &'a Tape<T, R>) -> Self {
+    pub(crate) fn variable(value: Lanes<T, R>, index: usize, tape: &'a AdjointTape<T, R>) -> Self {
         Adjoint { value, slope: Lanes::splat(T::ONE), place: Some((tape, tape.variable(index))) }
     }
 
-    /// Its derivative by its place, and which that is.
+    /// Its node, and the derivative with respect to it.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn origin(self) -> (Lanes<T, R>, Option<Place>) {
+    pub(crate) fn origin(self) -> (Lanes<T, R>, Option<NodeIndex>) {
         (self.slope, self.place.map(|(_, place)| place))
     }
 
@@ -46,7 +46,7 @@ impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
         Adjoint { value, slope: self.slope * first, ..self }
     }
 
-    /// A value with these derivatives by the places of `self` and `other`.
+    /// A value with these derivatives with respect to the nodes of `self` and `other`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn join(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
         let (slope, place) = match (self.place, other.place) {
@@ -146,11 +146,6 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn value(self) -> Lanes<T, R> {
-        self.value
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
         let (x, y, zero) = (self.value, other.value, Lanes::splat(T::ZERO));
         let by_then = x.select_less(y, then.slope, zero);
@@ -167,34 +162,14 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn powf(self, p: Lanes<T, R>) -> Self {
-        let zero = Lanes::splat(T::ZERO);
-        let value = self.value.powf(p);
-        let lower = p * self.value.powf(p - Lanes::splat(T::ONE));
-        let slope = power_below(self.value, p, p * value, lower);
-        self.chain(value, zero.select_less(p.abs(), slope, zero))
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pow(self, p: Self) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let from_base = self.powf(p.value);
-        // 0^p is flat in p; the logarithm of a negative base is that of no number.
+        // 0^p does not depend on p; the logarithm of a negative base is NaN.
         let by_exponent = zero.select_less(self.value.abs(), from_base.value * self.value.ln(), zero);
         from_base.join(p, from_base.value, from_base.slope, p.slope * by_exponent)
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn atan2(self, x: Self) -> Self {
-        let [by_self, by_x] = derivatives::atan2(self.value, x.value);
-        self.chain2(x, self.value.atan2(x.value), by_self, by_x)
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn hypot(self, other: Self) -> Self {
-        let value = self.value.hypot(other.value);
-        self.chain2(other, value, self.value / value, other.value / value)
-    }
-
+    lane_functions!();
     for_each_function!(lane_function);
 }

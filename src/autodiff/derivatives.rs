@@ -34,7 +34,7 @@ pub(super) fn asinh<N: Number>(x: N) -> N {
 pub(crate) fn tanh<N: Number>(x: N, value: N) -> N {
     let is_float = size_of::<N>() == size_of::<N::Element>();
     if !is_float {
-        // The exponential is that of the value.
+        // In lanes, the compiler shares the exponential with the value.
         return tanh_slope::<N, true>(x);
     }
     let one = N::from_f64(1.0);
@@ -62,8 +62,8 @@ pub(super) fn erf_second<N: Number>(x: N) -> N {
 
 /// Returns `c x^(p − 1)`, given `power = c x^p`, and `lower`, where the exponent is the rounded `p − 1`.
 ///
-/// Rounding of the exponent counts as often as the logarithm of `x` says. Exponents from one half to a million are exact; others
-/// leave the power a normal number wherever a derivative is one, so that it can be divided by `x`.
+/// The rounding error of the exponent is multiplied by `ln x`. `p − 1` is exact for exponents from one half to a million; for others,
+/// `x^p` is a normal number wherever the derivative is, so that it can be divided by `x`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn power_below<N: Number>(x: N, p: N, power: N, lower: N) -> N {
     let [zero, half, million] = [0.0, 0.5, 1e6].map(N::from_f64);

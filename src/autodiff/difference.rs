@@ -3,11 +3,11 @@
 use crate::kernels::vector::safe_norm;
 use crate::real::Real;
 
-/// A column of differences is resolved where the rounding of residuals makes cosines of at most `ε` to this power of it.
+/// A column of differences is resolved if rounding errors of the residuals change the cosine with them by at most `ε` to this power.
 const RESOLVED: f64 = 0.41;
 
-/// Longest step from further away. Over it a rounding error of the residuals is a rounding error of the slopes that a solver can tell from
-/// influence.
+/// Longest step of a further stencil. With it, rounding errors of the residuals are small enough in the slopes for a solver to tell them
+/// from influence.
 const LONGEST: f64 = 1e-2;
 
 /// Slopes agree where they differ by up to this many rounding errors of the residual.
@@ -129,7 +129,7 @@ impl Difference {
         Ok(column)
     }
 
-    /// Fills a column of a matrix: its numbers, the first of the column, and the stride to the next.
+    /// Fills a column of a matrix, given by its entries, the first entry of the column, and the stride to the next.
     fn fill_strided<T: Real, E>(
         self,
         center: T,
@@ -142,40 +142,28 @@ impl Difference {
         fill(self.stencil_of(self.step_for(center, accuracy), center, lower, upper), numbers)?;
         let column = numbers.iter().skip(first).step_by(stride).copied();
         let (size, slope) = (safe_norm(r.iter().copied()), safe_norm(column.clone()));
-        let further = self.further_stencil_for(center, lower, upper, size, slope, accuracy);
+        let further = self.further_stencil(center, (lower, upper), accuracy, size, slope);
         let Some(further) = further else { return Ok(()) };
         let nearby: Vec<T> = column.collect();
         let outcome = fill(further, numbers);
         let typical = typical(size, r.len());
         for ((slope, nearby), &r) in numbers.iter_mut().skip(first).step_by(stride).zip(nearby).zip(r) {
-            if outcome.is_err() || !self.agrees_for(center, typical.max(r.abs()), nearby, *slope, accuracy) {
+            if outcome.is_err() || !self.agrees(center, accuracy, typical.max(r.abs()), nearby, *slope) {
                 *slope = nearby;
             }
         }
         Ok(())
     }
 
-    /// A stencil from further away, where residuals of this size and a column of slopes of this size leave a gradient unresolved.
+    /// A stencil from further away, where residuals of this size and relative accuracy, and a column of slopes of this size leave a
+    /// gradient unresolved.
     pub(crate) fn further_stencil<T: Real>(
         self,
         x: T,
-        lower: T,
-        upper: T,
-        residuals: T,
-        slopes: T,
-    ) -> Option<Stencil<T>> {
-        self.further_stencil_for(x, lower, upper, residuals, slopes, T::EPSILON)
-    }
-
-    /// Returns the further stencil for residuals of this relative accuracy.
-    fn further_stencil_for<T: Real>(
-        self,
-        x: T,
-        lower: T,
-        upper: T,
-        residuals: T,
-        slopes: T,
+        (lower, upper): (T, T),
         accuracy: T,
+        residuals: T,
+        slopes: T,
     ) -> Option<Stencil<T>> {
         let (step, longest) = (self.step_for(x, accuracy).abs(), T::from_f64(LONGEST));
         let resolved = accuracy * residuals / step / T::EPSILON.powf(T::from_f64(RESOLVED));
@@ -186,13 +174,9 @@ impl Difference {
         Some(self.stencil_of(if x < T::ZERO { -further } else { further }, x, lower, upper))
     }
 
-    /// The slope of a residual `r` from further away differs from that from nearby by no more than rounding makes of the latter.
-    pub(crate) fn agrees<T: Real>(self, x: T, r: T, nearby: T, further: T) -> bool {
-        self.agrees_for(x, r, nearby, further, T::EPSILON)
-    }
-
-    /// Returns true if the slopes agree, for residuals of this relative accuracy.
-    fn agrees_for<T: Real>(self, x: T, r: T, nearby: T, further: T, accuracy: T) -> bool {
+    /// Returns true if the slope of a residual `r` of this relative accuracy by the further stencil agrees with the nearby one to within
+    /// its rounding error.
+    pub(crate) fn agrees<T: Real>(self, x: T, accuracy: T, r: T, nearby: T, further: T) -> bool {
         (further - nearby).abs() <= T::from_f64(AGREES) * accuracy * r.abs() / self.step_for(x, accuracy).abs()
     }
 
@@ -222,21 +206,21 @@ impl Difference {
     }
 }
 
-/// The typical size of so many residuals of this norm: one of them may be smaller than what it is the difference of.
+/// Root mean square of `count` residuals of this norm. A single residual may be smaller than the terms that cancel in it.
 pub(crate) fn typical<T: Real>(size: T, count: usize) -> T {
     size / T::from_f64(count as f64).sqrt()
 }
 
-/// The points that a derivative is taken from, besides the one where it is taken.
+/// The points of a difference quotient, besides the point of the derivative.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Stencil<T> {
-    /// There is no room for any.
+    /// No point within the bounds.
     Nowhere,
-    /// One beside it.
+    /// One point on one side.
     Aside(T),
-    /// One on either side, equally far.
+    /// One point on each side, at equal distances.
     Around(T, T),
-    /// Two on the same side.
+    /// Two points on the same side.
     Parabola(T, T),
 }
 

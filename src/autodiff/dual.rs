@@ -5,7 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{derived_operators, for_each_function};
+use super::functions::{common_operators, derived_operators, float_functions, for_each_function};
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
@@ -151,6 +151,17 @@ macro_rules! forward {
     };
 }
 
+macro_rules! forward_to_inherent {
+    ($($name:ident($argument:ident: $type:ty))*) => {
+        $(
+            #[inline]
+            fn $name(self, $argument: $type) -> Self {
+                self.$name($argument)
+            }
+        )*
+    };
+}
+
 /// The functions of [`Scalar`].
 impl<T: Real, const N: usize> Dual<T, N> {
     for_each_function!(dual_function);
@@ -179,12 +190,12 @@ impl<T: Real, const N: usize> Dual<T, N> {
     #[inline]
     pub fn pow(self, p: Self) -> Self {
         if p.gradient.iter().all(|&g| g == T::ZERO) {
-            // The logarithm of a negative base has no part in this.
+            // A constant exponent allows a negative base.
             return self.powf(p.value);
         }
         let from_base = self.powf(p.value);
         let value = from_base.value;
-        // 0^p is flat in p, and a constant base is flat altogether; infinities there would turn zeros into NaN.
+        // 0^p does not depend on p, and a constant base has no derivative; infinite factors would turn these zeros into NaN.
         let by_exponent = if self.value == T::ZERO { T::ZERO } else { value * self.value.ln() };
         let gradient = gradient_of(|lane| {
             let base = if self.gradient[lane] == T::ZERO { T::ZERO } else { from_base.gradient[lane] };
@@ -235,41 +246,9 @@ impl<T: Real, const N: usize> Scalar for Dual<T, N> {
         Self::constant(value)
     }
 
-    #[inline]
-    fn value(self) -> T {
-        self.value
-    }
+    float_functions!();
 
-    #[inline]
-    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
-        if self.value < other.value { then } else { otherwise }
-    }
-
-    #[inline]
-    fn powi(self, n: i32) -> Self {
-        self.powi(n)
-    }
-
-    #[inline]
-    fn powf(self, p: T) -> Self {
-        self.powf(p)
-    }
-
-    #[inline]
-    fn pow(self, p: Self) -> Self {
-        self.pow(p)
-    }
-
-    #[inline]
-    fn atan2(self, x: Self) -> Self {
-        self.atan2(x)
-    }
-
-    #[inline]
-    fn hypot(self, other: Self) -> Self {
-        self.hypot(other)
-    }
-
+    forward_to_inherent!(powi(n: i32) powf(p: T) pow(p: Self) atan2(x: Self) hypot(other: Self));
     for_each_function!(forward);
 }
 

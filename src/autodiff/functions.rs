@@ -34,18 +34,70 @@ macro_rules! for_each_function {
         $each! { gamma (x, f, d, c): f * digamma(x), f * (digamma(x) * digamma(x) + trigamma(x)) }
         $each! { lgamma (x, f, d, c): digamma(x), trigamma(x) }
         $each! { j0 (x, f, d, c): -x.j1(), -j1_slope(x) }
-        $each! { j1 (x, f, d, c): j1_slope(x), j1_bend(x) }
+        $each! { j1 (x, f, d, c): j1_slope(x), j1_second_slope(x) }
     };
 }
 
-/// The operators of a number type that carries derivatives, from its `Self ∘ Self` forms and its real parts.
-macro_rules! derived_operators {
-    ($type:ident $(, $lanes:ident)?) => {
-        impl<T: Real $(, const $lanes: usize)?> PartialEq for $type<T $(, $lanes)?> {
+/// Operators common to all numbers that carry derivatives, from their `Self ∘ Self` forms and their values: comparison, sums with
+/// constants, assignments, and totals. `$inline` is the attribute of the functions.
+macro_rules! common_operators {
+    ($type:ident, $generics:tt, $arguments:tt, [$($constant:ty),+], $zero:expr, $inline:tt) => {
+        $(common_operators!(@constant $constant, $type, $generics, $arguments, $inline);)+
+        common_operators!(@assign AddAssign add_assign +, $type, $generics, $arguments, $inline);
+        common_operators!(@assign SubAssign sub_assign -, $type, $generics, $arguments, $inline);
+        common_operators!(@assign MulAssign mul_assign *, $type, $generics, $arguments, $inline);
+        common_operators!(@assign DivAssign div_assign /, $type, $generics, $arguments, $inline);
+        common_operators!(@total $zero, $type, $generics, $arguments, $inline);
+    };
+    (@constant $constant:ty, $type:ident, [$($generics:tt)*], [$($arguments:tt)*], [$inline:meta]) => {
+        impl<$($generics)*> Add<$constant> for $type<$($arguments)*> {
+            type Output = Self;
+            #[$inline]
+            fn add(self, constant: $constant) -> Self {
+                $type { value: self.value + constant, ..self }
+            }
+        }
+
+        impl<$($generics)*> Sub<$constant> for $type<$($arguments)*> {
+            type Output = Self;
+            #[$inline]
+            fn sub(self, constant: $constant) -> Self {
+                $type { value: self.value - constant, ..self }
+            }
+        }
+    };
+    (@assign $trait:ident $method:ident $operator:tt, $type:ident, [$($generics:tt)*], [$($arguments:tt)*], [$inline:meta]) => {
+        impl<$($generics)*> $trait for $type<$($arguments)*> {
+            #[$inline]
+            fn $method(&mut self, other: Self) {
+                *self = *self $operator other;
+            }
+        }
+    };
+    (@total $zero:expr, $type:ident, [$($generics:tt)*], [$($arguments:tt)*], [$inline:meta]) => {
+        impl<$($generics)*> PartialEq for $type<$($arguments)*> {
             fn eq(&self, other: &Self) -> bool {
                 self.value == other.value
             }
         }
+
+        impl<$($generics)*> Sum for $type<$($arguments)*> {
+            #[$inline]
+            fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
+                let mut total = Self::constant($zero);
+                for term in terms {
+                    total += term;
+                }
+                total
+            }
+        }
+    };
+}
+
+/// Operators of numbers over a float: the [common](common_operators) ones, comparison with floats, and floats on either side.
+macro_rules! derived_operators {
+    ($type:ident $(, $lanes:ident)?) => {
+        common_operators!($type, [T: Real $(, const $lanes: usize)?], [T $(, $lanes)?], [T], T::ZERO, [inline]);
 
         impl<T: Real $(, const $lanes: usize)?> PartialOrd for $type<T $(, $lanes)?> {
             fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
@@ -67,24 +119,6 @@ macro_rules! derived_operators {
             }
         }
 
-        impl<T: Real $(, const $lanes: usize)?> Add<T> for $type<T $(, $lanes)?> {
-            type Output = Self;
-            #[inline]
-            fn add(mut self, constant: T) -> Self {
-                self.value += constant;
-                self
-            }
-        }
-
-        impl<T: Real $(, const $lanes: usize)?> Sub<T> for $type<T $(, $lanes)?> {
-            type Output = Self;
-            #[inline]
-            fn sub(mut self, constant: T) -> Self {
-                self.value -= constant;
-                self
-            }
-        }
-
         impl<T: Real $(, const $lanes: usize)?> Div<T> for $type<T $(, $lanes)?> {
             type Output = Self;
             #[inline]
@@ -95,123 +129,81 @@ macro_rules! derived_operators {
             }
         }
 
-        derived_operators!(@assign $type $(, $lanes)?: AddAssign add_assign +, SubAssign sub_assign -,
-            MulAssign mul_assign *, DivAssign div_assign /);
-        derived_operators!(@float f32 $type $(, $lanes)?);
-        derived_operators!(@float f64 $type $(, $lanes)?);
-
-        impl<T: Real $(, const $lanes: usize)?> Sum for $type<T $(, $lanes)?> {
-            fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
-                terms.fold(Self::constant(T::ZERO), |total, term| total + term)
-            }
-        }
+        derived_operators!(@left f32: $type $(, $lanes)?);
+        derived_operators!(@left f64: $type $(, $lanes)?);
     };
-    (@assign $type:ident, $lanes:ident: $($trait:ident $method:ident $operator:tt),*) => {
-        $(
-            impl<T: Real, const $lanes: usize> $trait for $type<T, $lanes> {
-                #[inline]
-                fn $method(&mut self, other: Self) {
-                    *self = *self $operator other;
-                }
-            }
-        )*
+    (@left $float:ident: $type:ident $(, $lanes:ident)?) => {
+        derived_operators!(@operator Add add, $float: $type $(, $lanes)?; float, number => number + float);
+        derived_operators!(@operator Sub sub, $float: $type $(, $lanes)?; float, number => -number + float);
+        derived_operators!(@operator Mul mul, $float: $type $(, $lanes)?; float, number => number * float);
+        derived_operators!(@operator Div div, $float: $type $(, $lanes)?; float, number => $type::constant(float) / number);
     };
-    (@assign $type:ident: $($trait:ident $method:ident $operator:tt),*) => {
-        $(
-            impl<T: Real> $trait for $type<T> {
-                #[inline]
-                fn $method(&mut self, other: Self) {
-                    *self = *self $operator other;
-                }
-            }
-        )*
-    };
-    (@float $float:ident $type:ident $(, $lanes:ident)?) => {
-        impl $(<const $lanes: usize>)? Add<$type<$float $(, $lanes)?>> for $float {
+    (
+        @operator $trait:ident $method:ident, $float:ident: $type:ident $(, $lanes:ident)?;
+        $left:ident, $right:ident => $result:expr
+    ) => {
+        impl $(<const $lanes: usize>)? $trait<$type<$float $(, $lanes)?>> for $float {
             type Output = $type<$float $(, $lanes)?>;
             #[inline]
-            fn add(self, other: $type<$float $(, $lanes)?>) -> Self::Output {
-                other + self
-            }
-        }
-
-        impl $(<const $lanes: usize>)? Sub<$type<$float $(, $lanes)?>> for $float {
-            type Output = $type<$float $(, $lanes)?>;
-            #[inline]
-            fn sub(self, other: $type<$float $(, $lanes)?>) -> Self::Output {
-                -other + self
-            }
-        }
-
-        impl $(<const $lanes: usize>)? Mul<$type<$float $(, $lanes)?>> for $float {
-            type Output = $type<$float $(, $lanes)?>;
-            #[inline]
-            fn mul(self, other: $type<$float $(, $lanes)?>) -> Self::Output {
-                other * self
-            }
-        }
-
-        impl $(<const $lanes: usize>)? Div<$type<$float $(, $lanes)?>> for $float {
-            type Output = $type<$float $(, $lanes)?>;
-            #[inline]
-            fn div(self, other: $type<$float $(, $lanes)?>) -> Self::Output {
-                $type::constant(self) / other
+            fn $method(self, $right: $type<$float $(, $lanes)?>) -> Self::Output {
+                let $left = self;
+                $result
             }
         }
     };
 }
 
-/// Operations common to the numbers that carry derivatives in lanes: comparison, sums with constants (the lanes', and the float's),
-/// assignments, and totals.
+/// Operators of numbers in the lanes of registers: the [common](common_operators) ones, with the lanes and with the float.
 macro_rules! lane_operators {
-    ($type:ident, [$($generics:tt)*], [$($arguments:tt)*]) => {
-        impl<$($generics)*> PartialEq for $type<$($arguments)*> {
-            fn eq(&self, other: &Self) -> bool {
-                self.value == other.value
-            }
+    ($type:ident, $generics:tt, $arguments:tt) => {
+        common_operators!(
+            $type, $generics, $arguments, [T, Lanes<T, R>], Lanes::splat(T::ZERO), [cfg_attr(not(debug_assertions), inline(always))]
+        );
+    };
+}
+
+/// The value and the branches of a number over a float.
+macro_rules! float_functions {
+    () => {
+        #[inline]
+        fn value(self) -> T {
+            self.value
         }
 
-        lane_operators!(@constant T, $type, [$($generics)*], [$($arguments)*]);
-        lane_operators!(@constant Lanes<T, R>, $type, [$($generics)*], [$($arguments)*]);
-        lane_operators!(@assign AddAssign add_assign +, $type, [$($generics)*], [$($arguments)*]);
-        lane_operators!(@assign SubAssign sub_assign -, $type, [$($generics)*], [$($arguments)*]);
-        lane_operators!(@assign MulAssign mul_assign *, $type, [$($generics)*], [$($arguments)*]);
-        lane_operators!(@assign DivAssign div_assign /, $type, [$($generics)*], [$($arguments)*]);
-
-        impl<$($generics)*> Sum for $type<$($arguments)*> {
-            #[cfg_attr(not(debug_assertions), inline(always))]
-            fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
-                let mut total = Self::constant(Lanes::splat(T::ZERO));
-                for term in terms {
-                    total += term;
-                }
-                total
-            }
+        #[inline]
+        fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
+            if self.value < other.value { then } else { otherwise }
         }
     };
-    (@constant $constant:ty, $type:ident, [$($generics:tt)*], [$($arguments:tt)*]) => {
-        impl<$($generics)*> Add<$constant> for $type<$($arguments)*> {
-            type Output = Self;
-            #[cfg_attr(not(debug_assertions), inline(always))]
-            fn add(self, constant: $constant) -> Self {
-                $type { value: self.value + constant, ..self }
-            }
+}
+
+/// Other functions of a number in lanes, by its `chain` and `chain2`.
+macro_rules! lane_functions {
+    () => {
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        fn value(self) -> Lanes<T, R> {
+            self.value
         }
 
-        impl<$($generics)*> Sub<$constant> for $type<$($arguments)*> {
-            type Output = Self;
-            #[cfg_attr(not(debug_assertions), inline(always))]
-            fn sub(self, constant: $constant) -> Self {
-                $type { value: self.value - constant, ..self }
-            }
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        fn powf(self, p: Lanes<T, R>) -> Self {
+            let zero = Lanes::splat(T::ZERO);
+            let value = self.value.powf(p);
+            let lower = p * self.value.powf(p - Lanes::splat(T::ONE));
+            let slope = power_below(self.value, p, p * value, lower);
+            self.chain(value, zero.select_less(p.abs(), slope, zero))
         }
-    };
-    (@assign $trait:ident $method:ident $operator:tt, $type:ident, [$($generics:tt)*], [$($arguments:tt)*]) => {
-        impl<$($generics)*> $trait for $type<$($arguments)*> {
-            #[cfg_attr(not(debug_assertions), inline(always))]
-            fn $method(&mut self, other: Self) {
-                *self = *self $operator other;
-            }
+
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        fn atan2(self, x: Self) -> Self {
+            let [by_self, by_x] = derivatives::atan2(self.value, x.value);
+            self.chain2(x, self.value.atan2(x.value), by_self, by_x)
+        }
+
+        #[cfg_attr(not(debug_assertions), inline(always))]
+        fn hypot(self, other: Self) -> Self {
+            let value = self.value.hypot(other.value);
+            self.chain2(other, value, self.value / value, other.value / value)
         }
     };
 }
@@ -230,7 +222,10 @@ macro_rules! lane_function {
     };
 }
 
+pub(super) use common_operators;
 pub(super) use derived_operators;
+pub(super) use float_functions;
 pub(super) use for_each_function;
 pub(super) use lane_function;
+pub(super) use lane_functions;
 pub(super) use lane_operators;

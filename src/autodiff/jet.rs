@@ -5,7 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{for_each_function, lane_function, lane_operators};
+use super::functions::{common_operators, for_each_function, lane_function, lane_functions, lane_operators};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
@@ -22,12 +22,12 @@ pub(crate) struct Jet<T, R, const N: usize> {
     pub(crate) value: Lanes<T, R>,
     /// The partial derivatives, zero where there is none.
     pub(crate) gradient: [Lanes<T, R>; N],
-    /// There is a derivative.
+    /// True for each variable that the value depends on.
     varies: [bool; N],
 }
 
-/// `f(x, y)`, given the value of `f` and what derivatives `a` of `x` and `b` of `y` become: where `y` has none, where `x` has
-/// none, and where both have one. No closures, as these would not be inlined for certain.
+/// `f(x, y)`, given the value of `f` and the derivative of the result as an expression of the derivatives `a` of `x` and `b` of `y`: for
+/// `a` alone, for `b` alone, and for both. A macro, since closures are not inlined for certain.
 macro_rules! combine {
     ($x:expr, $y:expr, $value:expr; $a:ident, $b:ident => $of_x:expr, $of_y:expr, $of_both:expr) => {{
         let (mut jet, other) = ($x, $y);
@@ -160,11 +160,6 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn value(self) -> Lanes<T, R> {
-        self.value
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
         let (x, y, zero) = (self.value, other.value, Lanes::splat(T::ZERO));
         let value = x.select_less(y, then.value, otherwise.value);
@@ -185,34 +180,14 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn powf(self, p: Lanes<T, R>) -> Self {
-        let zero = Lanes::splat(T::ZERO);
-        let value = self.value.powf(p);
-        let lower = p * self.value.powf(p - Lanes::splat(T::ONE));
-        let slope = power_below(self.value, p, p * value, lower);
-        self.chain(value, zero.select_less(p.abs(), slope, zero))
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
     fn pow(self, p: Self) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let from_base = self.powf(p.value);
-        // 0^p is flat in p; the logarithm of a negative base is that of no number.
+        // 0^p does not depend on p; the logarithm of a negative base is NaN.
         let by_exponent = zero.select_less(self.value.abs(), from_base.value * self.value.ln(), zero);
         combine!(from_base, p, from_base.value; a, b => a, b * by_exponent, b.mul_add(by_exponent, a))
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn atan2(self, x: Self) -> Self {
-        let [by_self, by_x] = derivatives::atan2(self.value, x.value);
-        self.chain2(x, self.value.atan2(x.value), by_self, by_x)
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn hypot(self, other: Self) -> Self {
-        let value = self.value.hypot(other.value);
-        self.chain2(other, value, self.value / value, other.value / value)
-    }
-
+    lane_functions!();
     for_each_function!(lane_function);
 }

@@ -9,8 +9,6 @@
 //! assert_eq!(z.gradient, [2.0 / 3.0, 0.5]);
 //! ```
 
-#[cfg(test)]
-pub(crate) mod accuracy;
 pub(crate) mod adjoint;
 pub(crate) mod derivatives;
 pub(crate) mod difference;
@@ -20,6 +18,8 @@ pub(crate) mod jet;
 pub(crate) mod slopes;
 pub(crate) mod tape;
 mod taylor;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub use difference::Difference;
 pub(crate) use difference::Stencil;

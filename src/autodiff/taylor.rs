@@ -5,10 +5,10 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{derived_operators, for_each_function};
+use super::functions::{common_operators, derived_operators, float_functions, for_each_function};
 use crate::real::Real;
 use crate::scalar::Scalar;
-use crate::special::{digamma, j1_bend, j1_slope, trigamma};
+use crate::special::{digamma, j1_second_slope, j1_slope, trigamma};
 
 /// A value with its first and second derivative along one direction: `f(x + tv)` at `t = 0`.
 ///
@@ -126,15 +126,7 @@ impl<T: Real> Scalar for Taylor<T> {
         Taylor { value, first: T::ZERO, second: T::ZERO }
     }
 
-    #[inline]
-    fn value(self) -> T {
-        self.value
-    }
-
-    #[inline]
-    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
-        if self.value < other.value { then } else { otherwise }
-    }
+    float_functions!();
 
     #[inline]
     fn powi(self, n: i32) -> Self {
@@ -160,10 +152,10 @@ impl<T: Real> Scalar for Taylor<T> {
         let value = self.value.powf(p.value);
         let is_constant = |number: Self| number.first == T::ZERO && number.second == T::ZERO;
         if is_constant(p) {
-            // The logarithm of a negative base has no part in this.
+            // A constant exponent allows a negative base.
             self.powf(p.value)
         } else if is_constant(self) {
-            // 0^p is flat in p; the logarithm there would turn zeros into NaN.
+            // 0^p does not depend on p; the logarithm would turn zeros into NaN.
             let logarithm = if self.value == T::ZERO { T::ZERO } else { self.value.ln() };
             p.chain(value, value * logarithm, value * logarithm * logarithm)
         } else {

@@ -6,7 +6,7 @@ use crate::curve::Model;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
 use crate::number::Number;
-use crate::problem::room_for;
+use crate::problem::scratch_for;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
@@ -100,12 +100,12 @@ impl<T: Real, M: Model<T>> LaneKernel<T> for Responses<'_, T, M> {
     #[inline(always)]
     fn run<R: Register<T>>(self) {
         let (mut few_b, mut many_b) = ([Lanes::<T, R>::splat(T::ZERO); FEW], Vec::new());
-        let b = room_for(self.b.len(), &mut few_b, &mut many_b);
+        let b = scratch_for(self.b.len(), &mut few_b, &mut many_b);
         for (lanes, &b) in b.iter_mut().zip(self.b) {
             *lanes = Lanes::splat(b);
         }
         let (mut few_x, mut many_x) = ([Lanes::<T, R>::splat(T::ZERO); FEW], Vec::new());
-        let x = room_for(self.x.width, &mut few_x, &mut many_x);
+        let x = scratch_for(self.x.width, &mut few_x, &mut many_x);
         for (block, y) in self.y.chunks_mut(R::LANES).enumerate() {
             self.x.gather(block * R::LANES, y.len(), x);
             let response = self.model.response(x, b);
@@ -133,7 +133,7 @@ impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Forwards<'_, T, M, 
             *b = Jet::variable(Lanes::splat(self.b.get(j).copied().unwrap_or(T::ZERO)), j);
         }
         let (mut few_x, mut many_x) = ([Lanes::<T, R>::splat(T::ZERO); FEW], Vec::new());
-        let x = room_for(self.x.width, &mut few_x, &mut many_x);
+        let x = scratch_for(self.x.width, &mut few_x, &mut many_x);
         for (block, y) in self.y.chunks_mut(R::LANES).enumerate() {
             let first = block * R::LANES;
             self.x.gather(first, y.len(), x);

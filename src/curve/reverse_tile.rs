@@ -4,12 +4,12 @@ use std::any::Any;
 use std::cell::Cell;
 
 use crate::autodiff::adjoint::Adjoint;
-use crate::autodiff::tape::Tape;
+use crate::autodiff::tape::AdjointTape;
 use crate::curve::Model;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register, Routine};
 use crate::kernels::registers::Registers;
 use crate::number::Number;
-use crate::problem::room_for;
+use crate::problem::scratch_for;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
@@ -40,7 +40,7 @@ pub(super) struct ReverseTile<T, R> {
     pub(super) derivatives: Vec<[Lanes<T, R>; TILE]>,
     /// Results of a formula's instructions, and derivatives by them.
     pub(super) memory: Vec<[Lanes<T, R>; TILE]>,
-    tape: Tape<T, R>,
+    tape: AdjointTape<T, R>,
     adjoints: Vec<Lanes<T, R>>,
 }
 
@@ -58,7 +58,7 @@ impl<T: Real, R: Register<T>> ReverseTile<T, R> {
             responses: [zero; TILE],
             derivatives: vec![[zero; TILE]; derivatives],
             memory: Vec::new(),
-            tape: Tape::new(parameters),
+            tape: AdjointTape::new(parameters),
             adjoints: Vec::new(),
         }
     }
@@ -88,7 +88,7 @@ impl<T: Real, R: Register<T>> ReverseTile<T, R> {
             if self.tape.is_complete() {
                 return;
             }
-            self.tape = self.tape.with_room_for_all();
+            self.tape = self.tape.grown();
         }
     }
 }
@@ -143,7 +143,7 @@ impl<T: Real, R: Register<T>, M: Model<T>> Routine for Evaluation<'_, T, R, M> {
         let adjoints = &mut self.tile.adjoints;
         let varies = !derivatives.is_empty();
         let (mut few, mut many) = ([Adjoint::<T, R>::constant(Lanes::splat(T::ZERO)); FEW], Vec::new());
-        let variables = room_for(b.len(), &mut few, &mut many);
+        let variables = scratch_for(b.len(), &mut few, &mut many);
         for (j, (variable, &b)) in variables.iter_mut().zip(b).enumerate() {
             *variable = if varies { Adjoint::variable(b, j, tape) } else { Adjoint::constant(b) };
         }

@@ -23,7 +23,7 @@ impl Communicator {
     ///
     /// # Errors
     ///
-    /// [`RankError`]; that of a rank that has gone, too.
+    /// [`RankError`], also for a rank that has gone.
     pub fn agree<R, E: fmt::Display>(&self, outcome: Result<R, E>) -> Result<R, RankError> {
         let outcome = outcome.map_err(|error| RankError { rank: self.rank(), message: error.to_string() });
         let Some(transport) = self.transport() else { return outcome };
@@ -44,7 +44,7 @@ impl Communicator {
     ///
     /// # Errors
     ///
-    /// The [`RankError`] of the lowest rank that has failed, the same on all ranks; that of a rank that has gone, too.
+    /// The [`RankError`] of the lowest rank that has failed, the same on all ranks, also for a rank that has gone.
     pub fn try_all_sum<T: Real, E: fmt::Display>(
         &self,
         numbers: &mut [T],

@@ -71,7 +71,7 @@ impl Communicator {
     }
 
     /// Creates ranks, each for a thread of its own in this process: for trying a program on several ranks without MPI.
-    /// [`on_threads`](super::on_threads) starts the threads, too.
+    /// [`on_threads`](super::on_threads) also starts the threads.
     pub fn threads(size: usize) -> Vec<Self> {
         Thread::ranks(size).map(|thread| Communicator(Some(Arc::new(thread)))).collect()
     }

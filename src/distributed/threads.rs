@@ -39,11 +39,11 @@ pub(super) struct Thread {
     rank: usize,
     size: usize,
     counters: Counters,
-    table: Arc<Table>,
+    table: Arc<Rendezvous>,
 }
 
 /// Shared state of an exchange: each rank leaves its numbers there and waits for the last of them.
-struct Table {
+struct Rendezvous {
     round: Mutex<Round>,
     complete: Condvar,
 }
@@ -62,13 +62,13 @@ impl Thread {
     /// Creates `size` ranks that share a table.
     pub(super) fn ranks(size: usize) -> impl Iterator<Item = Thread> {
         let round = Round { number: 0, said: vec![None; size], last: Ok(Arc::default()), gone: None };
-        let table = Arc::new(Table { round: Mutex::new(round), complete: Condvar::new() });
+        let table = Arc::new(Rendezvous { round: Mutex::new(round), complete: Condvar::new() });
         (0..size).map(move |rank| Thread { rank, size, counters: Counters::default(), table: Arc::clone(&table) })
     }
 
     /// Messages of all ranks, once the last of them has sent its own.
     fn exchange(&self, exchange: Exchange, bytes: Vec<u8>) -> Result<Arc<Vec<Vec<u8>>>, CommunicatorError> {
-        let Table { round, complete } = &*self.table;
+        let Rendezvous { round, complete } = &*self.table;
         let mut round = round.lock().unwrap_or_else(PoisonError::into_inner);
         round.said[self.rank] = Some((exchange, bytes));
         if round.said.iter().all(Option::is_some) {

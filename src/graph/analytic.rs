@@ -5,16 +5,16 @@ use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// Numbers of a residual block, its points, residuals and derivatives, that are kept on the stack.
+/// Largest number of coordinates, residuals and derivatives of a residual block that are kept on the stack.
 const FEW: usize = 128;
 
 /// Residuals of a few parameter blocks, with derivatives written by hand: for functions that cannot be written over a [`Scalar`],
 /// such as a table or a call into another library.
 ///
-/// Derivatives are with respect to the numbers of the points, as in Ceres: those of the formula as it is written, whatever the manifold.
-/// How a step moves the point is the manifold's own business, so that no convention of charts can be mistaken. For
-/// [`Euclidean`](crate::manifold::Euclidean) blocks the two are the same. A unit quaternion is differentiated as four numbers; what the
-/// formula does off the unit sphere does not matter.
+/// Derivatives are with respect to the coordinates of the points, as in Ceres: those of the formula as it is written, whatever the
+/// manifold. The manifold applies steps to the points. For
+/// [`Euclidean`](crate::manifold::Euclidean) blocks the two are the same. A unit quaternion is differentiated as four independent
+/// coordinates; the values of the formula off the unit sphere do not matter.
 ///
 /// [`Problem::check_derivatives`](super::Problem::check_derivatives) finds those that are wrong.
 ///
@@ -70,8 +70,8 @@ pub trait AnalyticCostFunction<T: Real>: Send + Sync + 'static {
     /// Number of residuals.
     fn residual_count(&self) -> usize;
 
-    /// Fills `r` with the residuals for the numbers of the points of the parameter blocks. If they are wanted, fills `jacobians[b]` with
-    /// `∂r/∂x_b`: a row for each residual, one after the other, of a column for each number of the point of block `b`.
+    /// Fills `r` with the residuals at these points of the parameter blocks. If they are wanted, fills `jacobians[b]` with
+    /// `∂r/∂x_b`: a row for each residual, one after the other, of a column for each coordinate of block `b`.
     ///
     /// # Errors
     ///
@@ -96,13 +96,13 @@ impl<T: Real, F: AnalyticCostFunction<T>> CostFunction<T> for WithJacobians<F> {
         let (m, n) = (r.len(), blocks.iter().map(|block| block.len()).sum::<usize>());
         let (mut few, mut many) = ([T::ZERO; FEW], Vec::new());
         let numbers = n + m + m * n;
-        let room = if numbers <= FEW {
+        let scratch = if numbers <= FEW {
             &mut few[..numbers]
         } else {
             many.resize(numbers, T::ZERO);
             &mut many[..]
         };
-        let (values, rest) = room.split_at_mut(n);
+        let (values, rest) = scratch.split_at_mut(n);
         let (residuals, mut derivatives) = rest.split_at_mut(m);
         values.iter_mut().zip(blocks.iter().flat_map(|block| *block)).for_each(|(value, x)| *value = x.value());
         let mut points: [&[T]; 6] = [&[]; 6];

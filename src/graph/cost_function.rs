@@ -53,7 +53,7 @@ pub trait CostFunction<T: Real>: Send + Sync + 'static {
     /// Number of residuals.
     fn residual_count(&self) -> usize;
 
-    /// Fills `r` with the residuals for the numbers of the points of the parameter blocks, in the order of
+    /// Fills `r` with the residuals at these points of the parameter blocks, in the order of
     /// [`Blocks`](Self::Blocks).
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! A check of the derivatives of residual blocks, one by one.
 
 use super::error::GraphError;
-use super::group::Group;
+use super::group::ResidualGroup;
 use super::least_squares::Active;
 use super::problem::Problem;
 use crate::problem::{EvaluationError, LeastSquares, check_derivatives};
@@ -52,11 +52,11 @@ impl<T: Real> Problem<T> {
 struct Single<'a, T: Real> {
     problem: &'a Problem<T>,
     active: &'a Active<'a, T>,
-    group: &'a dyn Group<T>,
+    group: &'a dyn ResidualGroup<T>,
     k: usize,
-    /// Parameter block and direction of each number of a step.
+    /// Parameter block and direction of each entry of a step.
     free: Vec<(usize, usize)>,
-    /// Points of all blocks, of which those of this residual block move.
+    /// Points of all blocks; those of this residual block move.
     numbers: &'a mut Vec<T>,
 }
 

@@ -85,7 +85,7 @@ pub enum GraphError {
         /// Index of the block.
         block: usize,
     },
-    /// The residuals do not determine all directions of some parameter blocks, as those of a graph of which no pose is constant.
+    /// The residuals do not determine all directions of some parameter blocks, as in a graph without a constant pose.
     #[error("the residuals leave {} parameter blocks undetermined, block {} first", blocks.len(), blocks[0])]
     Undetermined {
         /// Indices of the blocks; never empty.

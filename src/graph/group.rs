@@ -16,22 +16,22 @@ const WIDEST: usize = 16;
 /// A robust loss with its scale.
 pub(super) type ScaledLoss<T> = Option<(Loss, T)>;
 
-/// The points of all parameter blocks, how they vary, and how losses of residuals bend there.
-pub(super) struct Points<'a, T> {
+/// The points of all parameter blocks, the derivatives of their steps, and the curvature that losses keep.
+pub(super) struct BlockPoints<'a, T> {
     pub(super) x: &'a [T],
-    /// First number of each block's point, and the number of all numbers.
+    /// First coordinate of each block's point, and the number of all coordinates.
     pub(super) ambient: &'a [usize],
     /// First column of each block in the Jacobian of all, and their number.
     pub(super) columns: &'a [usize],
     /// Directions of each block that are free, each a column of `∂(x ⊞ δ)/∂δ`, by rows.
     pub(super) jacobians: &'a [T],
-    /// First number of each block's `∂(x ⊞ δ)/∂δ`.
+    /// First entry of each block's `∂(x ⊞ δ)/∂δ`.
     pub(super) places: &'a [usize],
     /// Curvature that losses keep.
     pub(super) least_curvature: LeastCurvature<T>,
 }
 
-impl<T: Real> Points<'_, T> {
+impl<T: Real> BlockPoints<'_, T> {
     fn point(&self, block: u32) -> &[T] {
         &self.x[self.ambient[block as usize]..self.ambient[block as usize + 1]]
     }
@@ -45,8 +45,8 @@ impl<T: Real> Points<'_, T> {
     }
 }
 
-/// Residual blocks of one type, whatever it is.
-pub(super) trait Group<T: Real>: Send + Sync {
+/// Residual blocks of one type, which is erased.
+pub(super) trait ResidualGroup<T: Real>: Send + Sync {
     /// Number of residual blocks.
     fn len(&self) -> usize;
 
@@ -57,14 +57,14 @@ pub(super) trait Group<T: Real>: Send + Sync {
     fn residual_count(&self, k: usize) -> usize;
 
     /// Fills `r` with the residuals of residual block `k` of the group, before the loss.
-    fn residuals(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> Result<(), EvaluationError>;
+    fn residuals(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> Result<(), EvaluationError>;
 
     /// Calls `visit` for each residual block of a range with its residuals and its rows of the Jacobian, under the loss; returns the
     /// cost.
     fn linearize(
         &self,
         range: Range<usize>,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError>;
 
@@ -72,13 +72,13 @@ pub(super) trait Group<T: Real>: Send + Sync {
     fn derivatives(
         &self,
         k: usize,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         r: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError>;
 
     /// Puts residuals of residual block `k` of the group under its loss, as [`linearize`](Self::linearize) does; returns their cost.
-    fn apply_loss(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> T;
+    fn apply_loss(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> T;
 
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
@@ -102,13 +102,13 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         self.losses.push(loss);
     }
 
-    /// [`linearize`](Group::linearize) of residual block `k` by passes of `N` directions.
+    /// [`linearize`](ResidualGroup::linearize) of residual block `k` by passes of `N` directions.
     #[inline(always)]
     fn differentiate<const N: usize>(
         &self,
         k: usize,
-        points: &Points<'_, T>,
-        room: &mut Room<T, N>,
+        points: &BlockPoints<'_, T>,
+        scratch: &mut DualWorkspace<T, N>,
         r: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
@@ -116,9 +116,9 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         let width: usize = blocks.iter().map(|&block| points.width(block)).sum();
         for pass in (0..width.max(1)).step_by(N) {
             let zero = Dual { value: T::ZERO, gradient: [T::ZERO; N] };
-            // In place: a copy of a number that has just been written waits for the stores.
-            room.numbers.resize(blocks.iter().map(|&block| points.point(block).len()).sum(), zero);
-            let mut numbers = room.numbers.iter_mut();
+            // Written in place: copies of dual numbers would wait for their stores.
+            scratch.numbers.resize(blocks.iter().map(|&block| points.point(block).len()).sum(), zero);
+            let mut numbers = scratch.numbers.iter_mut();
             let mut column = 0;
             for &block in blocks {
                 let own = points.width(block);
@@ -139,16 +139,16 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
                 }
                 column += own;
             }
-            room.residuals.clear();
-            room.residuals.resize(r.len(), Dual { value: T::ZERO, gradient: [T::ZERO; N] });
+            scratch.residuals.clear();
+            scratch.residuals.resize(r.len(), Dual { value: T::ZERO, gradient: [T::ZERO; N] });
             let mut slices: [&[Dual<T, N>]; 6] = [&[]; 6];
-            let mut numbers = room.numbers.as_slice();
+            let mut numbers = scratch.numbers.as_slice();
             for (slice, &block) in slices.iter_mut().zip(blocks) {
                 (*slice, numbers) = numbers.split_at(points.point(block).len());
             }
-            self.functions[k].evaluate(&slices[..blocks.len()], &mut room.residuals)?;
+            self.functions[k].evaluate(&slices[..blocks.len()], &mut scratch.residuals)?;
             let count = N.min(width - pass.min(width));
-            for (i, residual) in room.residuals.iter().enumerate() {
+            for (i, residual) in scratch.residuals.iter().enumerate() {
                 r[i] = residual.value;
                 jacobian[i * width + pass..][..count].copy_from_slice(&residual.gradient[..count]);
             }
@@ -160,10 +160,10 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
     fn linearize_all<const N: usize>(
         &self,
         range: Range<usize>,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError> {
-        let mut room = Room { numbers: Vec::new(), residuals: Vec::new() };
+        let mut scratch = DualWorkspace { numbers: Vec::new(), residuals: Vec::new() };
         let (mut r, mut jacobian) = (Vec::new(), Vec::new());
         let mut cost = T::ZERO;
         for k in range {
@@ -171,7 +171,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
             let width: usize = self.blocks(k).iter().map(|&block| points.width(block)).sum();
             r.resize(count, T::ZERO);
             jacobian.resize(count * width, T::ZERO);
-            self.differentiate::<N>(k, points, &mut room, &mut r, &mut jacobian)?;
+            self.differentiate::<N>(k, points, &mut scratch, &mut r, &mut jacobian)?;
             cost += apply_loss(self.losses[k], points.least_curvature, &mut r, &mut jacobian);
             visit(&r, &jacobian);
         }
@@ -182,7 +182,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
     fn linearize_in_registers<const N: usize>(
         &self,
         range: Range<usize>,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError> {
         let mut cost = Ok(T::ZERO);
@@ -195,7 +195,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
 struct Linearization<'a, T: Real, F, const N: usize> {
     group: &'a Typed<T, F>,
     range: Range<usize>,
-    points: &'a Points<'a, T>,
+    points: &'a BlockPoints<'a, T>,
     visit: &'a mut dyn FnMut(&[T], &[T]),
     cost: &'a mut Result<T, EvaluationError>,
 }
@@ -207,13 +207,13 @@ impl<T: Real, F: CostFunction<T>, const N: usize> Kernel for Linearization<'_, T
     }
 }
 
-/// Numbers of the points and residuals of a residual block.
-struct Room<T, const N: usize> {
+/// Dual numbers of the points and residuals of a residual block.
+struct DualWorkspace<T, const N: usize> {
     numbers: Vec<Dual<T, N>>,
     residuals: Vec<Dual<T, N>>,
 }
 
-impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
+impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
     fn len(&self) -> usize {
         self.functions.len()
     }
@@ -226,7 +226,7 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
         self.functions[k].residual_count()
     }
 
-    fn residuals(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> Result<(), EvaluationError> {
+    fn residuals(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> Result<(), EvaluationError> {
         let blocks = self.blocks(k);
         let mut slices: [&[T]; 6] = [&[]; 6];
         slices.iter_mut().zip(blocks).for_each(|(slice, &block)| *slice = points.point(block));
@@ -236,7 +236,7 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
     fn linearize(
         &self,
         range: Range<usize>,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         visit: &mut dyn FnMut(&[T], &[T]),
     ) -> Result<T, EvaluationError> {
         let width = |k: usize| self.blocks(k).iter().map(|&block| points.width(block)).sum::<usize>();
@@ -252,15 +252,15 @@ impl<T: Real, F: CostFunction<T>> Group<T> for Typed<T, F> {
     fn derivatives(
         &self,
         k: usize,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         r: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        let mut room = Room::<T, 3> { numbers: Vec::new(), residuals: Vec::new() };
-        self.differentiate::<3>(k, points, &mut room, r, jacobian)
+        let mut scratch = DualWorkspace::<T, 3> { numbers: Vec::new(), residuals: Vec::new() };
+        self.differentiate::<3>(k, points, &mut scratch, r, jacobian)
     }
 
-    fn apply_loss(&self, k: usize, points: &Points<'_, T>, r: &mut [T]) -> T {
+    fn apply_loss(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> T {
         apply_loss(self.losses[k], points.least_curvature, r, &mut [])
     }
 

@@ -3,24 +3,25 @@
 use std::ops::Range;
 
 use super::error::GraphError;
-use super::group::{Group, Points};
-use super::problem::{Block, Problem};
+use super::group::{BlockPoints, ResidualGroup};
+use super::problem::{ManifoldBlock, Problem};
+use crate::lists::prefix_sums;
 use crate::manifold::Manifold;
 use crate::parallel;
 use crate::problem::{BlockJacobian, ConcurrentBlocks, EvaluationError, LeastCurvature, LeastSquares};
 use crate::real::Real;
 use crate::solver::SolveError;
 
-/// Fewest residual blocks that are evaluated one after the other where there are more.
+/// Fewest residual blocks of a part.
 const FEWEST_BLOCKS: usize = 512;
 
 /// A problem whose constant blocks are known.
 pub(super) struct Active<'p, T: Real> {
-    groups: &'p [Box<dyn Group<T>>],
+    groups: &'p [Box<dyn ResidualGroup<T>>],
     /// Group of each residual block, and its place there.
     residual_blocks: &'p [(u32, u32)],
     x: &'p [T],
-    layout: Layout<'p, T>,
+    layout: GraphManifold<'p, T>,
     /// Residual blocks that are evaluated one after the other, group after group, and the number of their residuals.
     parts: Vec<(Range<usize>, usize)>,
     /// Number of residuals.
@@ -29,37 +30,34 @@ pub(super) struct Active<'p, T: Real> {
     cost: T,
     /// Curvature that losses keep.
     least_curvature: LeastCurvature<T>,
-    /// Free directions of each block, by rows, and the place of each block's.
+    /// Free directions of each block, by rows, and the first entry of each block's.
     jacobians: Vec<T>,
     places: Vec<usize>,
-    room: Vec<T>,
+    scratch: Vec<T>,
 }
 
-/// All blocks' manifolds, as one whose steps are in the free directions.
-pub(super) struct Layout<'p, T> {
-    blocks: &'p [Block<T>],
+/// Product of all blocks' manifolds, with steps in the free directions.
+pub(super) struct GraphManifold<'p, T> {
+    blocks: &'p [ManifoldBlock<T>],
     ambient: &'p [usize],
     /// First free direction of each block, and their number.
     columns: Vec<usize>,
-    /// Most numbers of a step of a block.
+    /// Largest tangent size of a block.
     widest: usize,
 }
 
-impl<T: Real> std::fmt::Debug for Layout<'_, T> {
+impl<T: Real> std::fmt::Debug for GraphManifold<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Layout({} blocks)", self.blocks.len())
+        write!(f, "GraphManifold({} blocks)", self.blocks.len())
     }
 }
 
-impl<'p, T: Real> Layout<'p, T> {
+impl<'p, T: Real> GraphManifold<'p, T> {
     fn new(problem: &'p Problem<T>) -> Self {
-        let mut columns = vec![0];
-        for block in &problem.blocks {
-            let free = (0..block.manifold.tangent_size()).filter(|&direction| block.is_free(direction)).count();
-            columns.push(columns[columns.len() - 1] + free);
-        }
+        let free = |block: &ManifoldBlock<T>| (0..block.manifold.tangent_size()).filter(|&j| block.is_free(j)).count();
+        let columns = prefix_sums(problem.blocks.iter().map(free));
         let widest = problem.blocks.iter().map(|block| block.manifold.tangent_size()).max().unwrap_or(0);
-        Layout { blocks: &problem.blocks, ambient: &problem.ambient, columns, widest }
+        GraphManifold { blocks: &problem.blocks, ambient: &problem.ambient, columns, widest }
     }
 
     fn width(&self, block: usize) -> usize {
@@ -67,7 +65,7 @@ impl<'p, T: Real> Layout<'p, T> {
     }
 
     /// Calls `visit` for each block that moves with its manifold, the range of its point, and that of its columns.
-    fn for_each_moving(&self, mut visit: impl FnMut(&Block<T>, Range<usize>, Range<usize>)) {
+    fn for_each_moving(&self, mut visit: impl FnMut(&ManifoldBlock<T>, Range<usize>, Range<usize>)) {
         for (index, block) in self.blocks.iter().enumerate() {
             if self.width(index) > 0 {
                 let columns = self.columns[index]..self.columns[index + 1];
@@ -77,13 +75,13 @@ impl<'p, T: Real> Layout<'p, T> {
     }
 }
 
-impl<T> Block<T> {
+impl<T> ManifoldBlock<T> {
     pub(super) fn is_free(&self, direction: usize) -> bool {
         !(self.is_constant || self.held.contains(&direction))
     }
 }
 
-impl<T: Real> Manifold<T> for Layout<'_, T> {
+impl<T: Real> Manifold<T> for GraphManifold<'_, T> {
     fn ambient_size(&self) -> usize {
         self.ambient[self.blocks.len()]
     }
@@ -119,7 +117,7 @@ impl<T: Real> Manifold<T> for Layout<'_, T> {
         });
     }
 
-    /// Writes the dense matrix, most of which is zero: of no use for many blocks.
+    /// Writes the dense matrix, most of which is zero; too large for many blocks.
     fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
         let width = self.tangent_size();
         jacobian.fill(T::ZERO);
@@ -159,15 +157,15 @@ impl<T: Real> Manifold<T> for Layout<'_, T> {
 }
 
 /// Appends `∂(x ⊞ δ)/∂δ` of a block in its free directions, by rows.
-fn free_directions<T: Real>(block: &Block<T>, x: &[T], room: &mut Vec<T>, jacobian: &mut Vec<T>) {
+fn free_directions<T: Real>(block: &ManifoldBlock<T>, x: &[T], scratch: &mut Vec<T>, jacobian: &mut Vec<T>) {
     let tangent = block.manifold.tangent_size();
-    room.clear();
-    room.resize(x.len() * tangent, T::ZERO);
-    block.manifold.plus_jacobian(x, room);
+    scratch.clear();
+    scratch.resize(x.len() * tangent, T::ZERO);
+    block.manifold.plus_jacobian(x, scratch);
     if block.held.is_empty() {
-        return jacobian.extend_from_slice(room);
+        return jacobian.extend_from_slice(scratch);
     }
-    for row in room.chunks_exact(tangent) {
+    for row in scratch.chunks_exact(tangent) {
         let free = row.iter().enumerate().filter(|&(direction, _)| block.is_free(direction));
         jacobian.extend(free.map(|(_, &entry)| entry));
     }
@@ -184,7 +182,7 @@ impl<'p, T: Real> Active<'p, T> {
         });
         let parts = parts.collect();
         let residuals = counts.sum();
-        let layout = Layout::new(problem);
+        let layout = GraphManifold::new(problem);
         Active {
             groups,
             residual_blocks: &problem.residual_blocks,
@@ -196,16 +194,16 @@ impl<'p, T: Real> Active<'p, T> {
             least_curvature: LeastCurvature::default(),
             jacobians: Vec::new(),
             places: Vec::new(),
-            room: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
-    /// Begins a solve, whose gain ratios teach the problem which curvature its losses have.
+    /// Begins a solve. Its gain ratios determine how much curvature the losses keep.
     pub(super) fn begin_solve(&mut self) {
         self.least_curvature = LeastCurvature::of_start();
     }
 
-    /// Every block that moves has residuals.
+    /// Checks that every moving block has residuals.
     pub(super) fn check(&mut self) -> Result<(), GraphError> {
         let mut is_touched = vec![false; self.layout.blocks.len()];
         for group in self.groups {
@@ -249,7 +247,7 @@ impl<'p, T: Real> Active<'p, T> {
         moving.collect()
     }
 
-    /// The residual block that is to blame for an error at the start, if one is.
+    /// Names the residual block that caused an error at the start, if there is one.
     pub(super) fn explain(&mut self, error: SolveError) -> GraphError {
         if let Err(found) = self.checked_cost() {
             return found;
@@ -277,7 +275,7 @@ impl<'p, T: Real> Active<'p, T> {
     fn residuals_of(
         &self,
         blocks: Range<usize>,
-        points: &Points<'_, T>,
+        points: &BlockPoints<'_, T>,
         mut r: &mut [T],
     ) -> Result<T, EvaluationError> {
         let mut cost = T::ZERO;
@@ -293,7 +291,7 @@ impl<'p, T: Real> Active<'p, T> {
     }
 
     /// Residual blocks that follow each other, group after group, as ranges of the groups.
-    fn in_groups(&self, blocks: Range<usize>) -> impl Iterator<Item = (&dyn Group<T>, Range<usize>)> {
+    fn in_groups(&self, blocks: Range<usize>) -> impl Iterator<Item = (&dyn ResidualGroup<T>, Range<usize>)> {
         let ranges = self.groups.iter().scan(0, move |start, group| {
             let first = std::mem::replace(start, *start + group.len());
             let within = |block: usize| block.clamp(first, first + group.len()) - first;
@@ -302,8 +300,8 @@ impl<'p, T: Real> Active<'p, T> {
         ranges.filter(|(_, range)| !range.is_empty())
     }
 
-    pub(super) fn points<'a>(&'a self, x: &'a [T]) -> Points<'a, T> {
-        Points {
+    pub(super) fn points<'a>(&'a self, x: &'a [T]) -> BlockPoints<'a, T> {
+        BlockPoints {
             x,
             ambient: self.layout.ambient,
             columns: &self.layout.columns,
@@ -315,13 +313,13 @@ impl<'p, T: Real> Active<'p, T> {
 
     /// Takes the free directions of all blocks at `x`.
     pub(super) fn take_directions(&mut self, x: &[T]) {
-        let Active { layout, jacobians, places, room, .. } = self;
+        let Active { layout, jacobians, places, scratch, .. } = self;
         jacobians.clear();
         places.clear();
         places.push(0);
         for (index, block) in layout.blocks.iter().enumerate() {
             if layout.width(index) > 0 {
-                free_directions(block, &x[layout.ambient[index]..layout.ambient[index + 1]], room, jacobians);
+                free_directions(block, &x[layout.ambient[index]..layout.ambient[index + 1]], scratch, jacobians);
             }
             places.push(jacobians.len());
         }

@@ -79,7 +79,7 @@ impl<T: Real> CostFunction<T> for RelativePose3<T> {
     }
 }
 
-/// `r = Lv` for an upper triangle `L`, of which zeros are left out.
+/// `r = Lv` for an upper triangle `L`; zeros are skipped.
 #[inline(always)]
 fn multiply<S: Scalar, const N: usize>(root: &[[S::Real; N]; N], v: [S; N], r: &mut [S]) {
     for (i, (r, row)) in r.iter_mut().zip(root).enumerate() {

@@ -10,7 +10,7 @@ use super::block::{BlockId, ParameterBlock, ResidualBlock};
 use super::cost_function::{Blocks, CostFunction};
 use super::covariance::BlockCovariance;
 use super::error::GraphError;
-use super::group::{Group, ScaledLoss, Typed};
+use super::group::{ResidualGroup, ScaledLoss, Typed};
 use super::least_squares::Active;
 use crate::linear::SparseNormal;
 use crate::manifold::Manifold;
@@ -24,13 +24,13 @@ use crate::solver::{LevenbergMarquardt, Observer, Report, SolveError};
 /// See [`graph`](super) for an example.
 pub struct Problem<T: Real = f64> {
     id: u64,
-    pub(super) blocks: Vec<Block<T>>,
+    pub(super) blocks: Vec<ManifoldBlock<T>>,
     /// Points of all blocks, one behind the other.
     pub(super) x: Vec<T>,
-    /// First number of each block's point, and the number of all numbers.
+    /// First coordinate of each block's point, and the number of all coordinates.
     pub(super) ambient: Vec<usize>,
     /// Residual blocks by the type of their cost function.
-    pub(super) groups: Vec<Box<dyn Group<T>>>,
+    pub(super) groups: Vec<Box<dyn ResidualGroup<T>>>,
     /// Place of each type among the groups.
     places: HashMap<TypeId, usize>,
     /// Group of each residual block, and its place there.
@@ -38,7 +38,7 @@ pub struct Problem<T: Real = f64> {
 }
 
 /// A parameter block.
-pub(super) struct Block<T> {
+pub(super) struct ManifoldBlock<T> {
     pub(super) manifold: Box<dyn Manifold<T>>,
     pub(super) is_constant: bool,
     /// Directions that are held constant.
@@ -80,7 +80,7 @@ impl<T: Real> Problem<T> {
         check_point(&manifold, index, start)?;
         self.x.extend_from_slice(start);
         self.ambient.push(self.x.len());
-        self.blocks.push(Block { manifold: Box::new(manifold), is_constant: false, held: Vec::new() });
+        self.blocks.push(ManifoldBlock { manifold: Box::new(manifold), is_constant: false, held: Vec::new() });
         Ok(ParameterBlock::new(BlockId { problem: self.id, index: index as u32 }))
     }
 
@@ -170,11 +170,11 @@ impl<T: Real> Problem<T> {
         Ok(())
     }
 
-    /// Holds some directions of a parameter block: numbers of its steps, that are zero from now on.
+    /// Holds some directions of a parameter block: these entries of its steps are zero from now on.
     ///
     /// # Errors
     ///
-    /// [`GraphError::ForeignHandle`], and [`GraphError::Direction`] where a step has no such number.
+    /// [`GraphError::ForeignHandle`], and [`GraphError::Direction`] where a step has no such entry.
     pub fn set_subset_constant<M>(&mut self, block: ParameterBlock<M>, directions: &[usize]) -> Result<(), GraphError> {
         let index = self.check_handle(block.id)?;
         let tangent_size = self.blocks[index].manifold.tangent_size();
@@ -195,7 +195,7 @@ impl<T: Real> Problem<T> {
         self.residual_blocks.len()
     }
 
-    /// Numbers of the point of a parameter block.
+    /// Coordinates of the point of a parameter block.
     ///
     /// # Errors
     ///
@@ -204,7 +204,7 @@ impl<T: Real> Problem<T> {
         Ok(&self.x[self.point_range(block)?])
     }
 
-    /// Where a parameter block's point is among the points of all blocks, as an observer is given them.
+    /// Range of a parameter block's point within the points of all blocks, which an observer is given.
     ///
     /// # Errors
     ///
@@ -339,7 +339,7 @@ impl<T: Real> Problem<T> {
     /// problem.add_residual_block(RelativePose2::new(step, identity)?, (first, second))?;
     /// problem.add_residual_block(RelativePose2::new(step, identity)?, (second, third))?;
     /// let mut covariance = problem.covariance()?;
-    /// // Along the way, variances add up; across it, the angle of the pose before adds its own.
+    /// // Along the path, variances add up; across it, the angle of the pose before adds its own.
     /// let variances = covariance.block(third, third)?.diag().to_vec();
     /// assert!((variances[0] - 2.0).abs() < 1e-12 && variances[1] > 2.5);
     /// # Ok::<(), marquardt::graph::GraphError>(())
@@ -362,7 +362,7 @@ impl<T: Real> Problem<T> {
                 .filter(|&block| columns[block].is_some_and(|k| undetermined.contains(&k)))
                 .collect(),
         })?;
-        let free = |block: &Block<T>| {
+        let free = |block: &ManifoldBlock<T>| {
             let all = block.manifold.tangent_size();
             ((0..all).filter(|&direction| block.is_free(direction)).collect(), all)
         };

@@ -78,7 +78,7 @@ pub(crate) fn atan<T: Number, const FUSED: bool>(x: T) -> T {
 #[cfg(test)]
 #[allow(clippy::approx_constant)]
 mod tests {
-    use super::super::accuracy::{ends_agree, keeps_bound};
+    use super::super::tests::{ends_agree, keeps_bound};
     use super::*;
     use crate::real::Real;
     use crate::scalar::Scalar;

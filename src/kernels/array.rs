@@ -1,7 +1,7 @@
-//! Arrays of numbers and slices, made entry by entry.
+//! Arrays, made entry by entry.
 
-/// `std::array::from_fn` for what is copied: a plain loop, which is compiled in a fraction of the time. In kernels, which
-/// are compiled for each width of each register set, that is a part of the whole. The first entry is asked for even if there is none.
+/// `std::array::from_fn` for types that are `Copy`: a plain loop, which is compiled in a fraction of the time. Kernels are compiled for
+/// each width of each register set, where this counts. Calls `entry(0)` even for `N = 0`.
 #[inline(always)]
 pub(crate) fn array_of<T: Copy, const N: usize>(mut entry: impl FnMut(usize) -> T) -> [T; N] {
     let mut entries = [entry(0); N];

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use super::simd::Kernel;
-use super::tile::{Tile, eliminate, scaled};
+use super::tile::{RegisterTile, eliminate, scaled};
 use super::triangular::is_sound;
 use crate::real::Real;
 
@@ -12,10 +12,10 @@ use crate::real::Real;
 const ROWS: usize = 4;
 const WIDE: usize = 8;
 
-/// The same to the right of the diagonal, where four registers of sums would have to wait for each other.
+/// Columns of a block to the right of the diagonal, where four registers of sums would not hide the latency of additions.
 const FAR: usize = 2 * WIDE;
 
-/// Sixteen sums of each row fit the registers: 512 bits of double precision, or 256 of single.
+/// Returns true if sixteen sums of each row fit the registers: 512 bits in double precision, or 256 in single.
 const fn are_far_blocks_wide<T>(tall: usize) -> bool {
     tall >= if size_of::<T>() == size_of::<f32>() { 4 } else { 8 }
 }
@@ -25,25 +25,25 @@ const fn are_far_blocks_wide<T>(tall: usize) -> bool {
 /// overwritten with those of `Lᵀ`. `pivots` holds the diagonal of `A`, by which the pivots are judged, and is overwritten with
 /// `D`. `sound` turns `false` at the first pivot that is not, and the factorisation ends there.
 ///
-/// Left-looking: blocks of [`ROWS`] × [`WIDE`] entries, or [`FAR`] away from the diagonal, are [summed in registers](Tile), first those
+/// Left-looking: blocks of [`ROWS`] × [`WIDE`] entries, or [`FAR`] away from the diagonal, are [summed in registers](RegisterTile), first those
 /// of the panel's own columns, then strips of columns to the right, which stay in the first-level cache. The last block of a row starts
 /// early enough to be whole: entries that it repeats come out the same, and those that it writes to the lower triangle or to the
 /// diagonal are not read again. The panel must end at column `WIDE` or later.
-pub(super) struct Panel<'a, T> {
+pub(super) struct CholeskyPanel<'a, T> {
     pub(super) a: &'a mut [T],
     pub(super) pivots: &'a mut [T],
     pub(super) rows: Range<usize>,
-    /// Room for [`room`] numbers: the inverse pivots, and for each block of rows `−LD`, column after column.
+    /// Scratch of [`scratch_len`] entries: the inverse pivots, and `−LD` of each block of rows, column after column.
     pub(super) work: &'a mut [T],
     pub(super) sound: &'a mut bool,
 }
 
-/// Room that a panel of rows needs, in numbers.
-pub(super) fn room(rows: usize) -> usize {
+/// Length of the scratch memory of a panel.
+pub(super) fn scratch_len(rows: usize) -> usize {
     (rows + 1) * rows
 }
 
-impl<T: Real> Kernel for Panel<'_, T> {
+impl<T: Real> Kernel for CholeskyPanel<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         if const { are_far_blocks_wide::<T>(TALL) } {
@@ -54,7 +54,7 @@ impl<T: Real> Kernel for Panel<'_, T> {
     }
 }
 
-impl<T: Real> Panel<'_, T> {
+impl<T: Real> CholeskyPanel<'_, T> {
     /// Fills all rows, in blocks of `W` columns to the right of the diagonal.
     ///
     /// Each block of a size is filled at one place in the code, as each is compiled for each set of registers.
@@ -105,7 +105,7 @@ impl<T: Real> Panel<'_, T> {
         *self.sound = true;
     }
 
-    /// Takes `−LD` of `TALL` rows from the columns above them.
+    /// Computes `−LD` of `TALL` rows from the columns above them.
     #[inline(always)]
     fn fill_factors<const TALL: usize>(&mut self, top: usize) {
         let n = self.pivots.len();
@@ -122,10 +122,14 @@ impl<T: Real> Panel<'_, T> {
 
     /// A block of the lower triangle, transposed, less the contributions of the panel's rows above.
     #[inline(always)]
-    fn sums<const TALL: usize, const W: usize, const FUSED: bool>(&self, top: usize, left: usize) -> Tile<T, TALL, W> {
+    fn sums<const TALL: usize, const W: usize, const FUSED: bool>(
+        &self,
+        top: usize,
+        left: usize,
+    ) -> RegisterTile<T, TALL, W> {
         let n = self.pivots.len();
         let Range { start, end } = self.rows;
-        let mut sums = Tile::<T, TALL, W>::zero();
+        let mut sums = RegisterTile::<T, TALL, W>::zero();
         for j in 0..W {
             let lower = &self.a[(left + j) * n + top..][..TALL];
             for i in 0..TALL {
@@ -162,7 +166,7 @@ impl<T: Real> Panel<'_, T> {
         let n = self.pivots.len();
         let Range { start, end } = self.rows;
         self.fill_factors::<TALL>(top);
-        // Through memory: where single sums are asked for, LLVM adds them up one by one.
+        // Through memory: where single sums are read, LLVM would not keep them in vectors.
         let mut sums = black_box(self.sums::<TALL, W, FUSED>(top, top));
         let (inverses, factors) = self.work.split_at_mut(end - start);
         let inverses = &mut inverses[top - start..][..TALL];
@@ -191,7 +195,7 @@ impl<T: Real> Panel<'_, T> {
 mod tests {
     use super::*;
 
-    /// `BᵀB + I` for numbers that look random.
+    /// `BᵀB + I` for entries that look random.
     fn positive(n: usize) -> Vec<f64> {
         let b: Vec<f64> = (0..n * n).map(|k| ((k * k) as f64 * 0.7 + k as f64).sin()).collect();
         let entry = |i: usize, j: usize| (0..n).map(|k| b[k * n + i] * b[k * n + j]).sum::<f64>();
@@ -201,8 +205,8 @@ mod tests {
     /// Factorises all rows as one panel; returns `D`.
     fn factorise<const TALL: usize, const FUSED: bool>(a: &mut [f64], n: usize) -> Option<Vec<f64>> {
         let mut pivots: Vec<f64> = a.iter().step_by(n + 1).copied().collect();
-        let (mut work, mut sound) = (vec![0.0; room(n)], false);
-        let kernel = Panel { a, pivots: &mut pivots, rows: 0..n, work: &mut work, sound: &mut sound };
+        let (mut work, mut sound) = (vec![0.0; scratch_len(n)], false);
+        let kernel = CholeskyPanel { a, pivots: &mut pivots, rows: 0..n, work: &mut work, sound: &mut sound };
         kernel.run::<TALL, FUSED>();
         sound.then_some(pivots)
     }

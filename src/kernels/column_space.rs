@@ -4,17 +4,17 @@ use super::triangular::solve_upper;
 use super::vector::{add_scaled, dot};
 use crate::real::Real;
 
-/// An orthonormal basis `Q` of the columns of `A`, and the triangle `R` of `QR = AΠ`, with the columns in the order `Π` of
-/// how much they add.
+/// An orthonormal basis `Q` of the columns of `A`, and the triangle `R` of `QR = AΠ`. `Π` takes the column with the largest remainder
+/// first.
 ///
 /// Gram–Schmidt with every column orthogonalised twice, after which `Q` is orthogonal to rounding (Daniel, Gragg, Kaufman
-/// & Stewart 1976); `4mp²` flops. Columns count by their directions, whatever their lengths. One that adds nothing to
-/// those before but rounding is left out, and so is one of subnormal numbers, which have few digits and no finite inverse.
+/// & Stewart 1976); `4mp²` flops. Columns are scaled to unit length. One whose remainder is rounding error is left out, and so
+/// is one of subnormal entries, which have few digits and no finite inverse.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ColumnSpace<T> {
     rows: usize,
     rank: usize,
-    /// The basis, one column after the other; behind it are the remains of columns left out.
+    /// The basis, one column after the other, followed by the remainders of columns left out.
     basis: Vec<T>,
     /// `R`, row after row, with ones on the diagonal from the rank on.
     triangle: Vec<T>,
@@ -58,7 +58,7 @@ impl<T: Real> ColumnSpace<T> {
         }
     }
 
-    /// Adds the column that adds the most to the basis; `false` if all that is left is rounding.
+    /// Adds the column with the largest remainder to the basis; `false` if all remainders are rounding error.
     fn add_column(&mut self) -> bool {
         let (m, p, k) = (self.rows, self.order.len(), self.rank);
         let squared_length = |column: &[T]| dot(column, column);

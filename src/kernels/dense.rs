@@ -2,38 +2,37 @@
 
 use std::ops::Range;
 
-use super::cholesky::{self, Panel};
-use super::gram::{FewProducts, NarrowProducts, Products};
+use super::cholesky::{self, CholeskyPanel};
+use super::gram::{FewProducts, GramProducts, NarrowProducts};
 use super::matrix_product::{Matrix, MatrixProduct, multiply};
 use super::product::{Outer, RowDots, RowsTimes};
 use super::reflections::Reflections;
 use super::simd::{self, Kernel};
 use super::singular_values::singular_values;
-use super::substitution::{Backward, Forward};
+use super::substitution::{BackwardSubstitution, ForwardSubstitution};
 use super::triangular::{SMALL_SYSTEM, cholesky as plain_cholesky};
 use super::vectors::Vectors;
 
 /// Rows of up to three columns whose products are summed in line.
 const FEW_ROWS: usize = 32;
 
-/// Rows of `Lᵀ` that are worked out before the rest of the matrix is touched.
+/// Rows of `Lᵀ` in a panel.
 const PANEL: usize = 64;
 
-/// Fewer rows than this are worked out at once.
+/// Rows up to which the rest of the matrix is one panel.
 const LAST_PANEL: usize = 144;
 
-/// Number of unknowns from which the rest of the matrix loses the products of four panels at once, and not of two: it is too large for
-/// caches.
+/// Number of unknowns from which the products of four panels are subtracted together, instead of two: the matrix exceeds the caches.
 const MANY_UNKNOWNS: usize = 600;
 
-/// Number of unknowns up to which the widest registers do not pay in Cholesky factors.
+/// Number of unknowns up to which 256-bit registers factorise as fast as the widest.
 const FEW_UNKNOWNS: usize = 64;
 
-/// Number of unknowns in single precision up to which registers of 128 bits are the fastest, as sums of a block in wider ones are so few
-/// that they wait for each other.
+/// Number of unknowns in single precision up to which registers of 128 bits are the fastest: in wider ones a block has too few
+/// independent sums to hide the latency of additions.
 const SHORT_ROWS: usize = 40;
 
-/// Number of columns from which blocks of the cache outweigh sums that stay in registers.
+/// Number of columns from which blocking for the cache is faster than keeping all sums in registers.
 const MANY_COLUMNS: usize = 100;
 
 /// Scratch memory of factorisations, kept between calls.
@@ -43,9 +42,9 @@ pub struct Scratch<T>(Vec<T>);
 /// The left factor of a product.
 #[derive(Debug, Clone, Copy)]
 pub enum Factor<'a, T> {
-    /// Plain storage: row-major, `m` rows of `depth` numbers.
+    /// Plain storage: row-major, `m` rows of `depth` entries.
     Plain(&'a [T]),
-    /// Transposed: row-major, `depth` rows of `m` numbers.
+    /// Transposed: row-major, `depth` rows of `m` entries.
     Transposed(&'a [T]),
 }
 
@@ -54,17 +53,17 @@ pub enum Factor<'a, T> {
 ///
 /// Methods that are not inlined are compiled in this crate alone, and not again in each crate that calls it.
 pub trait Kernels: Sized {
-    /// `gram += JᵀJ` and `gradient += Jᵀr` for rows of as many numbers as the gradient has.
+    /// `gram += JᵀJ` and `gradient += Jᵀr` for rows of as many entries as the gradient has.
     fn add_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]);
-    /// `C = AB`, or `C += AB`, where `c` has rows of `n` numbers, and `b` has `depth` rows of `n` numbers.
+    /// `C = AB`, or `C += AB`, where `c` has rows of `n` entries, and `b` has `depth` rows of `n` entries.
     fn multiply(c: &mut [Self], accumulate: bool, a: Factor<'_, Self>, b: &[Self], depth: usize, n: usize);
-    /// `C = AB` for a part of a matrix: `c` has rows of `n` numbers, `a` rows of `depth` numbers, and `B` is the first `depth` rows and
-    /// `n` columns of a matrix with rows of `stride` numbers.
+    /// `C = AB` for a part of a matrix: `c` has rows of `n` entries, `a` rows of `depth` entries, and `B` is the first `depth` rows and
+    /// `n` columns of a matrix with rows of `stride` entries.
     fn multiply_by_part(c: &mut [Self], a: &[Self], b: &[Self], stride: usize, depth: usize, n: usize);
-    /// `C = ABᵀ`, or `C += ABᵀ`, where `c` has rows of `n` numbers, and `a` and `b` have rows of `depth` numbers, `b` so
+    /// `C = ABᵀ`, or `C += ABᵀ`, where `c` has rows of `n` entries, and `a` and `b` have rows of `depth` entries, `b` as
     /// many as `c` has columns.
     fn multiply_transposed(c: &mut [Self], accumulate: bool, a: &[Self], b: &[Self], depth: usize, n: usize);
-    /// `gram = JJᵀ` for rows of `n` numbers.
+    /// `gram = JJᵀ` for rows of `n` entries.
     fn row_gram(gram: &mut [Self], rows: &[Self], n: usize);
     /// [`add_products`](Self::add_products) for more than one column, by a call.
     fn add_many_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]);
@@ -91,10 +90,10 @@ macro_rules! float_kernels {
             fn add_products(gram: &mut [$float], gradient: &mut [$float], rows: &[$float], r: &[$float]) {
                 macro_rules! few {
                     ($n:literal) => {
-                        FewProducts::<$float, $n>(Products { gram, gradient, rows, r }).run::<1, false>()
+                        FewProducts::<$float, $n>(GramProducts { gram, gradient, rows, r }).run::<1, false>()
                     };
                 }
-                // Too little to do for the wide registers to be worth a call.
+                // A call would take longer than the sums.
                 match gradient.len() {
                     1 => few!(1),
                     2 if r.len() < FEW_ROWS => few!(2),
@@ -107,13 +106,13 @@ macro_rules! float_kernels {
                 let n = gradient.len();
                 if n > MANY_COLUMNS {
                     simd::run(RowsTimes { y: gradient, accumulate: true, rows, x: r });
-                    let [a, b] = [true, false].map(|transposed| Matrix { numbers: rows, stride: n, transposed });
+                    let [a, b] = [true, false].map(|transposed| Matrix { entries: rows, stride: n, transposed });
                     let shape = [n, r.len(), n];
                     return multiply(MatrixProduct { c: gram, stride: n, shape, accumulate: true, lower: true, a, b });
                 }
                 macro_rules! narrow {
                     ($run:path: $top:literal, $near:literal, $below:literal, $registers:literal) => {
-                        $run(NarrowProducts::<$float, $top, $near, $below, $registers>(Products {
+                        $run(NarrowProducts::<$float, $top, $near, $below, $registers>(GramProducts {
                             gram,
                             gradient,
                             rows,
@@ -122,16 +121,16 @@ macro_rules! float_kernels {
                     };
                 }
                 match n {
-                    // The widest registers are of no use to rows of few numbers.
-                    2 => NarrowProducts::<$float, 2, 2, 0, 2>(Products { gram, gradient, rows, r }).run::<1, false>(),
+                    // The widest registers are of no use to rows of few entries.
+                    2 => NarrowProducts::<$float, 2, 2, 0, 2>(GramProducts { gram, gradient, rows, r }).run::<1, false>(),
                     3 => narrow!(simd::run_in_256_bits: 3, 4, 0, 4),
                     4 => narrow!(simd::run_in_256_bits: 4, 4, 0, 4),
                     5 => narrow!(simd::run_in_256_bits: 4, 4, 1, 8),
                     6 => narrow!(simd::run_in_256_bits: 4, 4, 2, 8),
                     7 => narrow!($run_eight: 4, 4, 3, 8),
                     8 => narrow!($run_eight: 4, 4, 4, 8),
-                    _ if n < $wide => simd::run_in_256_bits(Products::<$float, 8> { gram, gradient, rows, r }),
-                    _ => simd::run(Products::<$float, $wide> { gram, gradient, rows, r }),
+                    _ if n < $wide => simd::run_in_256_bits(GramProducts::<$float, 8> { gram, gradient, rows, r }),
+                    _ => simd::run(GramProducts::<$float, $wide> { gram, gradient, rows, r }),
                 }
             }
 
@@ -162,10 +161,10 @@ macro_rules! float_kernels {
                     }
                     _ => {
                         let a = match a {
-                            Factor::Plain(numbers) => Matrix { numbers, stride: depth, transposed: false },
-                            Factor::Transposed(numbers) => Matrix { numbers, stride: m, transposed: true },
+                            Factor::Plain(entries) => Matrix { entries, stride: depth, transposed: false },
+                            Factor::Transposed(entries) => Matrix { entries, stride: m, transposed: true },
                         };
-                        let b = Matrix { numbers: b, stride: n, transposed: false };
+                        let b = Matrix { entries: b, stride: n, transposed: false };
                         multiply(MatrixProduct { c, stride: n, shape: [m, depth, n], accumulate, lower: false, a, b });
                     }
                 }
@@ -173,8 +172,8 @@ macro_rules! float_kernels {
 
             fn multiply_by_part(c: &mut [$float], a: &[$float], b: &[$float], stride: usize, depth: usize, n: usize) {
                 let shape = [c.len() / n.max(1), depth, n];
-                let a = Matrix { numbers: a, stride: depth, transposed: false };
-                let b = Matrix { numbers: b, stride, transposed: false };
+                let a = Matrix { entries: a, stride: depth, transposed: false };
+                let b = Matrix { entries: b, stride, transposed: false };
                 multiply(MatrixProduct { c, stride: n, shape, accumulate: false, lower: false, a, b });
             }
 
@@ -196,14 +195,14 @@ macro_rules! float_kernels {
                     return simd::run(RowDots { y: c, accumulate, rows: a, x: b });
                 }
                 let m = c.len() / n;
-                let a = Matrix { numbers: a, stride: depth, transposed: false };
-                let b = Matrix { numbers: b, stride: depth, transposed: true };
+                let a = Matrix { entries: a, stride: depth, transposed: false };
+                let b = Matrix { entries: b, stride: depth, transposed: true };
                 multiply(MatrixProduct { c, stride: n, shape: [m, depth, n], accumulate, lower: false, a, b });
             }
 
             fn row_gram(gram: &mut [$float], rows: &[$float], n: usize) {
                 let m = rows.len() / n;
-                let [a, b] = [false, true].map(|transposed| Matrix { numbers: rows, stride: n, transposed });
+                let [a, b] = [false, true].map(|transposed| Matrix { entries: rows, stride: n, transposed });
                 multiply(MatrixProduct { c: gram, stride: m, shape: [m, n, m], accumulate: false, lower: true, a, b });
             }
 
@@ -221,11 +220,11 @@ macro_rules! float_kernels {
             }
 
             fn substitute_forward(factor: &[$float], b: &mut [$float]) {
-                simd::run(Forward { factor, b });
+                simd::run(ForwardSubstitution { factor, b });
             }
 
             fn substitute_backward(factor: &[$float], b: &mut [$float]) {
-                simd::run(Backward { factor, b });
+                simd::run(BackwardSubstitution { factor, b });
             }
 
             fn reflect_rows(
@@ -244,11 +243,11 @@ macro_rules! float_kernels {
     };
 }
 
-// Numbers that the widest registers hold, and the registers for rows of eight.
+// Entries that the widest registers hold, and the registers for rows of eight.
 float_kernels!(f32, 16, simd::run_in_256_bits);
 float_kernels!(f64, 8, simd::run);
 
-/// The Cholesky factorisation of systems that are not small, a [`Panel`] of `Lᵀ` at a time. The products of a few panels are subtracted
+/// The Cholesky factorisation of systems that are not small, a [`CholeskyPanel`] of `Lᵀ` at a time. The products of a few panels are subtracted
 /// together, a [`MatrixProduct`] from the rest of the matrix, and before from each of these panels, of the ones above it.
 fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: &mut Scratch<T>) -> bool {
     let n = inverse_pivots.len();
@@ -257,21 +256,21 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
         *pivot = diagonal;
     }
     let together = if n < MANY_UNKNOWNS { 2 * PANEL } else { 4 * PANEL };
-    // Row of the first panel whose products only the panels after it have lost.
+    // First row whose products have been subtracted from the following panels alone, and not yet from the rest.
     let mut first = 0;
     let mut end = 0;
     while end < n {
         let start = end;
         end = if n < start + LAST_PANEL { n } else { start + PANEL };
-        let (rows, room) = (start..end, cholesky::room(end - start));
-        let needed = room + (end - first) * (n - first);
+        let (rows, of_panel) = (start..end, cholesky::scratch_len(end - start));
+        let needed = of_panel + (end - first) * (n - first);
         scratch.0.resize(scratch.0.len().max(needed), T::ZERO);
-        let (scaled, work) = scratch.0[..needed].split_at_mut(needed - room);
+        let (scaled, work) = scratch.0[..needed].split_at_mut(needed - of_panel);
         if start > first {
             subtract_products(a, n, scaled, first..start, end);
         }
         let mut sound = false;
-        let panel = Panel { a, pivots, rows: rows.clone(), work, sound: &mut sound };
+        let panel = CholeskyPanel { a, pivots, rows: rows.clone(), work, sound: &mut sound };
         match n {
             _ if n > FEW_UNKNOWNS => simd::run(panel),
             _ if n > SHORT_ROWS || size_of::<T>() == size_of::<f64>() => simd::run_in_256_bits(panel),
@@ -300,13 +299,13 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
     true
 }
 
-/// Subtracts the products of these rows of `Lᵀ` from the columns below them, up to `end`. `scaled` holds them times `−D`, from the column of
-/// the first row on.
+/// Subtracts the products of these rows of `Lᵀ` from the columns below them, up to `end`. `scaled` holds the rows times `−D`, from column
+/// `start` on.
 fn subtract_products<T: Vectors>(a: &mut [T], n: usize, scaled: &[T], rows: Range<usize>, end: usize) {
     let Range { start, end: top } = rows;
     let (above, below) = a.split_at_mut(top * n);
-    let a = Matrix { numbers: &above[start * n + top..], stride: n, transposed: true };
-    let b = Matrix { numbers: &scaled[top - start..], stride: n - start, transposed: false };
+    let a = Matrix { entries: &above[start * n + top..], stride: n, transposed: true };
+    let b = Matrix { entries: &scaled[top - start..], stride: n - start, transposed: false };
     let (c, shape) = (&mut below[top..], [n - top, top - start, end - top]);
     multiply(MatrixProduct { c, stride: n, shape, accumulate: true, lower: end == n, a, b });
 }

@@ -47,7 +47,7 @@ macro_rules! elementary {
 elementary!(f32, SINGLE);
 elementary!(f64, DOUBLE);
 
-/// `y[i] = f(x[i])`, the same at every place: the rest at the end is computed as a whole block, too.
+/// `y[i] = f(x[i])`. The last entries are computed as a whole block, so that a result does not depend on its position.
 #[inline(always)]
 pub(crate) fn map<T: Real>(x: &[T], y: &mut [T], f: impl Fn(T) -> T) {
     let (x, x_rest) = x.as_chunks::<LANES>();

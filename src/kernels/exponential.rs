@@ -28,7 +28,7 @@ pub struct Coefficients<T: 'static> {
     reach: [T; 2],
     /// Arguments beyond which `2ˣ` is surely zero, and surely infinite.
     reach_of_two: [T; 2],
-    /// Argument at which `eˣ` is infinite, and `n` hardly more than the largest exponent.
+    /// Argument at which `eˣ` overflows, while `n` exceeds the largest exponent by one at most.
     overflow: T,
     /// Argument at which `eˣ − 1` is minus one.
     minus_one: T,
@@ -141,7 +141,7 @@ fn scaled<T: Number, const FUSED: bool>(biased: T, p: T) -> T {
     multiply_add::<T, FUSED>(scale, p, scale) * rest.power_of_two()
 }
 
-/// `2ⁿ` for an integer `n` of which it is a normal number.
+/// Returns `2ⁿ`. The integer `n` must lie within the exponents of normal numbers.
 #[inline(always)]
 pub(super) fn power_of_two<T: Number>(n: T) -> T {
     (n + T::splat(T::Element::COEFFICIENTS.rounder)).power_of_two()
@@ -189,14 +189,14 @@ pub(crate) fn exp<T: Number, const FUSED: bool>(x: T) -> T {
     scaled::<T, FUSED>(biased, p)
 }
 
-/// `e^(x + rest)` for a small rest, and `x` not beyond the reach.
+/// `e^(x + rest)` for `x` within the reach and a small `rest`.
 #[inline(always)]
 pub(super) fn exp_of_sum<T: Number, const FUSED: bool>(x: T, rest: T) -> T {
     let (biased, r) = reduce::<T, FUSED>(x);
     scaled::<T, FUSED>(biased, reduced_exp_m1::<T, FUSED>(r + rest))
 }
 
-/// `e^(x + rest)` for any `x`, and a rest that is small while `x` is not beyond the reach.
+/// `e^(x + rest)` for any `x`; `rest` is small wherever `x` is within the reach.
 #[inline(always)]
 pub(super) fn exp_of_any_sum<T: Number, const FUSED: bool>(x: T, rest: T) -> T {
     let reach = T::Element::COEFFICIENTS.reach;
@@ -234,7 +234,7 @@ pub(crate) fn exp_m1<T: Number, const FUSED: bool>(x: T) -> T {
     x.abs().select_less(T::splat(table.tiny), x, y + y)
 }
 
-/// `1 / (1 + e⁻ˣ)`, within 2 units in the last place; zero where it is about to leave the normal numbers.
+/// `1 / (1 + e⁻ˣ)`, within 2 units in the last place; zero where the result would be subnormal.
 #[inline(always)]
 pub(crate) fn sigmoid<T: Number, const FUSED: bool>(x: T) -> T {
     let normal = T::Element::COEFFICIENTS.normal;

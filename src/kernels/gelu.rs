@@ -73,12 +73,12 @@ pub(super) const SINGLE: TailCoefficients<f32> = TailCoefficients {
     ],
 };
 
-/// `u = |x|` within reach, where the exponential is zero, and `e^(−u²/2)`, within 2 units in the last place.
+/// `u = |x|`, limited to the argument at which the exponential is zero, and `e^(−u²/2)`, within 2 units in the last place.
 #[inline(always)]
 pub(crate) fn bell<T: Number, const FUSED: bool>(x: T) -> (T, T) {
     let table = T::Element::TAIL;
     let (u, rounder) = (x.abs().min(T::splat(table.reach)), T::splat(table.rounder));
-    // The square of what is left after rounding is exact, and the rest is small.
+    // The square of the rounded argument is exact, and the remainder is small.
     let rounded = (u + rounder) - rounder;
     let minus_half = T::from_f64(-0.5);
     (u, exp_of_sum::<T, FUSED>(minus_half * rounded * rounded, minus_half * (u - rounded) * (u + rounded)))

@@ -4,28 +4,28 @@ use std::array::from_fn;
 
 use super::product::RowsTimes;
 use super::simd::{Kernel, multiply_add};
-use super::tile::Tile;
+use super::tile::RegisterTile;
 use crate::real::Real;
 
-/// Bytes of rows that all sums are worked on with before the next ones are read.
+/// Bytes of rows that are added to all sums before the next ones are read.
 const PART_BYTES: usize = 32 * 1024;
 
-/// `gram += JᵀJ` (lower triangle; the upper holds nothing of use) and `gradient += Jᵀr`, for at least `WIDE` columns: as
+/// `gram += JᵀJ` (lower triangle; the upper is undefined) and `gradient += Jᵀr`, for at least `WIDE` columns: as
 /// many as one wide register holds, or two of half that size.
 ///
 /// The triangle is cut into blocks of `TALL × WIDE` sums that stay in registers while all rows of the tile pass by. The
-/// last block of a row or column starts early enough to be whole, and leaves out what its neighbour has summed.
-pub(super) struct Products<'a, T, const WIDE: usize> {
+/// last block of a row or column starts early enough to be whole, and skips the sums of its neighbour.
+pub(super) struct GramProducts<'a, T, const WIDE: usize> {
     pub(super) gram: &'a mut [T],
     pub(super) gradient: &'a mut [T],
     pub(super) rows: &'a [T],
     pub(super) r: &'a [T],
 }
 
-impl<T: Real, const WIDE: usize> Kernel for Products<'_, T, WIDE> {
+impl<T: Real, const WIDE: usize> Kernel for GramProducts<'_, T, WIDE> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(mut self) {
-        // Four registers of sums would have to wait for each other.
+        // Four registers of sums are too few to hide the latency of additions.
         if const { TALL == 4 && FUSED && WIDE * size_of::<T>() == 32 } {
             self.add_triangle::<8, FUSED>();
         } else {
@@ -35,7 +35,7 @@ impl<T: Real, const WIDE: usize> Kernel for Products<'_, T, WIDE> {
     }
 }
 
-impl<T: Real, const WIDE: usize> Products<'_, T, WIDE> {
+impl<T: Real, const WIDE: usize> GramProducts<'_, T, WIDE> {
     /// Adds the sums of all rows of the triangle, over one part of the rows after the other.
     #[inline(always)]
     fn add_triangle<const TALL: usize, const FUSED: bool>(&mut self) {
@@ -58,7 +58,7 @@ impl<T: Real, const WIDE: usize> Products<'_, T, WIDE> {
         let first_row = top.min(n - TALL);
         for left in (0..first_row + TALL).step_by(WIDE) {
             let first_column = left.min(n - WIDE);
-            let Tile(sums) = block::<T, TALL, WIDE, FUSED>(rows, n, first_row, first_column);
+            let RegisterTile(sums) = block::<T, TALL, WIDE, FUSED>(rows, n, first_row, first_column);
             for i in (0..TALL).filter(|i| first_row + i >= top) {
                 let start = (first_row + i) * n + first_column;
                 if let Some(totals) = self.gram[start..].first_chunk_mut::<WIDE>() {
@@ -78,8 +78,8 @@ fn block<T: Real, const TALL: usize, const WIDE: usize, const FUSED: bool>(
     n: usize,
     first_row: usize,
     first_column: usize,
-) -> Tile<T, TALL, WIDE> {
-    let mut sums = Tile::zero();
+) -> RegisterTile<T, TALL, WIDE> {
+    let mut sums = RegisterTile::zero();
     for row in rows.chunks_exact(n) {
         let (Some(tall), Some(wide)) =
             (row[first_row..].first_chunk::<TALL>(), row[first_column..].first_chunk::<WIDE>())
@@ -91,13 +91,13 @@ fn block<T: Real, const TALL: usize, const WIDE: usize, const FUSED: bool>(
     sums
 }
 
-/// [`Products`] for a few rows of a few columns, whose number the compiler knows.
-pub(super) struct FewProducts<'a, T, const N: usize>(pub(super) Products<'a, T, N>);
+/// [`GramProducts`] for a few rows of a few columns, whose number the compiler knows.
+pub(super) struct FewProducts<'a, T, const N: usize>(pub(super) GramProducts<'a, T, N>);
 
 impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Products { gram, gradient, rows, r } = self.0;
+        let GramProducts { gram, gradient, rows, r } = self.0;
         let (mut squares, mut products) = ([[T::ZERO; N]; N], [T::ZERO; N]);
         for (row, &r) in rows.as_chunks::<N>().0.iter().zip(r) {
             for i in 0..N {
@@ -116,10 +116,10 @@ impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
     }
 }
 
-/// [`Products`] for `TOP` columns and `BELOW` more, whose rows are read in registers of `WIDE` numbers, and the first `TOP` in those of
+/// [`GramProducts`] for `TOP` columns and `BELOW` more, whose rows are read in registers of `WIDE` entries, and the first `TOP` in those of
 /// `NEAR`: for two or three columns, or four and more.
 pub(super) struct NarrowProducts<'a, T, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize>(
-    pub(super) Products<'a, T, WIDE>,
+    pub(super) GramProducts<'a, T, WIDE>,
 );
 
 impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize> Kernel
@@ -127,11 +127,11 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
 {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Products { gram, gradient, rows, r } = self.0;
+        let GramProducts { gram, gradient, rows, r } = self.0;
         let n = TOP + BELOW;
         let mut sums = NarrowSums::<T, TOP, NEAR, BELOW, WIDE> {
-            top: Tile::zero(),
-            below: Tile::zero(),
+            top: RegisterTile::zero(),
+            below: RegisterTile::zero(),
             gradient: [T::ZERO; WIDE],
         };
         if const { exceed_registers::<T>(TALL, BELOW) && FUSED } {
@@ -149,26 +149,26 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
     }
 }
 
-/// The sums of so many columns below the first four do not fit registers of 256 bits beside those of the first.
+/// Returns true if the sums of `below` columns do not fit registers of 256 bits beside those of the first four.
 const fn exceed_registers<T>(tall: usize, below: usize) -> bool {
     tall <= 4 && below > 2 && size_of::<T>() == size_of::<f64>()
 }
 
 /// The sums of [`NarrowProducts`], in registers.
 struct NarrowSums<T, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize> {
-    top: Tile<T, TOP, NEAR>,
-    below: Tile<T, BELOW, WIDE>,
+    top: RegisterTile<T, TOP, NEAR>,
+    below: RegisterTile<T, BELOW, WIDE>,
     gradient: [T; WIDE],
 }
 
 impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize>
     NarrowSums<T, TOP, NEAR, BELOW, WIDE>
 {
-    /// Adds the products of all rows: those of the first columns, of those below, or both.
+    /// Adds the products of all rows: those of the top columns, of the columns below, or of both.
     #[inline(always)]
     fn pass<const FUSED: bool, const OF_TOP: bool, const OF_BELOW: bool>(&mut self, rows: &[T], r: &[T]) {
         let n = TOP + BELOW;
-        // A row is read with the beginning of the next, of which nothing is kept; the last has none.
+        // A row is loaded together with the beginning of the next, whose products are discarded; the last row is padded.
         let (mut first, mut residuals) = (0, r.iter());
         while let (Some(row), Some(&r)) = (rows[first..].first_chunk::<WIDE>(), residuals.as_slice().first()) {
             self.add::<FUSED, OF_TOP, OF_BELOW>(row, r);
@@ -205,7 +205,7 @@ mod tests {
     use crate::kernels::Kernels;
     use crate::kernels::registers::tests::in_all;
 
-    /// Numbers from a seed.
+    /// Entries from a seed.
     fn numbers(count: usize, seed: u64) -> Vec<f64> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         (0..count).map(|_| StandardNormal.sample(&mut random)).collect()
@@ -254,14 +254,14 @@ mod tests {
     fn sums_agree_for_every_set_of_instructions() {
         fn copies<const WIDE: usize>() {
             for n in WIDE..3 * WIDE {
-                let copies: [fn(Products<'_, f64, WIDE>); 4] = [
+                let copies: [fn(GramProducts<'_, f64, WIDE>); 4] = [
                     |products| products.run::<4, false>(),
                     |products| products.run::<4, true>(),
                     |products| products.run::<8, false>(),
                     |products| products.run::<8, true>(),
                 ];
                 for run in copies {
-                    agrees(n, 9, |gram, gradient, rows, r| run(Products { gram, gradient, rows, r }));
+                    agrees(n, 9, |gram, gradient, rows, r| run(GramProducts { gram, gradient, rows, r }));
                 }
             }
         }
@@ -278,7 +278,7 @@ mod tests {
         });
         // The copy for AVX-512.
         single_agrees(37, 50, |gram, gradient, rows, r| {
-            Products::<f32, 16> { gram, gradient, rows, r }.run::<8, true>();
+            GramProducts::<f32, 16> { gram, gradient, rows, r }.run::<8, true>();
         });
     }
 

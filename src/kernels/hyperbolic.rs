@@ -63,7 +63,7 @@ pub(crate) fn cosh<T: Number, const FUSED: bool>(x: T) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::super::accuracy::{ends_agree, keeps_bound};
+    use super::super::tests::{ends_agree, keeps_bound};
     use super::*;
     use crate::real::Real;
     use crate::scalar::Scalar;

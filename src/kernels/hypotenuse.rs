@@ -18,7 +18,7 @@ pub(crate) fn hypot<T: Number>(a: T, b: T) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::super::accuracy::units;
+    use super::super::tests::units;
     use super::*;
 
     #[test]

@@ -9,7 +9,7 @@ use crate::real::Real;
 /// Largest number of rows of a matrix that is eliminated at once; larger ones are cut in two.
 const SMALL: usize = WIDE * CHUNKS;
 
-/// Numbers of a row that are worked on side by side, and most of these in a row: the chunks of all rows that are eliminated at once
+/// Entries of a row that are worked on side by side, and most of these in a row: the chunks of all rows that are eliminated at once
 /// fit the registers.
 const WIDE: usize = 16;
 const CHUNKS: usize = 4;
@@ -17,24 +17,25 @@ const CHUNKS: usize = 4;
 /// Rows that are eliminated from all others at once. No such block of columns lies in two chunks of a row.
 const ROWS: usize = 4;
 
-/// Numbers of room that [`invert`] needs.
-pub(crate) fn room(n: usize) -> usize {
+/// Length of the scratch memory of [`invert`].
+pub(crate) fn scratch_len(n: usize) -> usize {
     if n <= SMALL {
         return n.next_multiple_of(ROWS) * n.next_multiple_of(WIDE);
     }
-    // Both parts of the matrix, a product and what lies between; and then for the part that needs more.
+    // Both diagonal blocks, the block between them and a product; then the scratch of the larger block.
     let [k, m] = cut(n);
-    n * n + room(k).max(room(m))
+    n * n + scratch_len(k).max(scratch_len(m))
 }
 
-/// Sizes of the two parts of a matrix, the first of whole small ones: a single row more than those, such as that of a bias, costs little.
+/// Sizes of the two diagonal blocks, the first a multiple of [`SMALL`]: a single row beyond a multiple, such as that of a bias, costs
+/// little.
 fn cut(n: usize) -> [usize; 2] {
     let k = (n / 2).next_multiple_of(SMALL);
     [k, n - k]
 }
 
-/// Overwrites a symmetric positive definite matrix, of which both triangles are given, with its inverse; `false` where a
-/// pivot is not sound, and the matrix is spoilt.
+/// Overwrites a symmetric positive definite matrix, given by both triangles, with its inverse. Returns `false` where a pivot is not
+/// sound; the matrix is then undefined.
 ///
 /// By blocks: `[P Qᵀ; Q S]⁻¹` from `P⁻¹` and the inverse of `S − Q P⁻¹ Qᵀ`. About `2n³` flops, nearly all in products.
 pub(crate) fn invert<T: Real>(a: &mut [T], n: usize, memory: &mut [T]) -> bool {
@@ -76,7 +77,7 @@ pub(crate) fn invert<T: Real>(a: &mut [T], n: usize, memory: &mut [T]) -> bool {
     true
 }
 
-/// [`invert`] for a matrix that is not cut: in whole blocks of rows and chunks of columns, filled up with those of the identity.
+/// [`invert`] for a small matrix, padded to whole blocks of rows and chunks of columns by those of the identity.
 fn invert_small<T: Real>(a: &mut [T], n: usize, memory: &mut [T]) -> bool {
     let (height, width) = (n.next_multiple_of(ROWS), n.next_multiple_of(WIDE));
     let rows = &mut memory[..height * width];
@@ -92,7 +93,7 @@ fn invert_small<T: Real>(a: &mut [T], n: usize, memory: &mut [T]) -> bool {
         }
     }
     let mut sound = true;
-    simd::run(Eliminate { rows, width, diagonal: &diagonal[..height], sound: &mut sound });
+    simd::run(GaussJordan { rows, width, diagonal: &diagonal[..height], sound: &mut sound });
     for (row, from) in a.chunks_exact_mut(n).zip(rows.chunks_exact(width)) {
         row.copy_from_slice(&from[..n]);
     }
@@ -100,19 +101,19 @@ fn invert_small<T: Real>(a: &mut [T], n: usize, memory: &mut [T]) -> bool {
 }
 
 /// Gauss–Jordan elimination without pivoting, in place.
-struct Eliminate<'a, T> {
-    /// Rows of whole chunks, as many as fill blocks.
+struct GaussJordan<'a, T> {
+    /// Whole blocks of rows of whole chunks.
     rows: &'a mut [T],
-    /// Numbers of a row.
+    /// Entries of a row.
     width: usize,
     diagonal: &'a [T],
     sound: &'a mut bool,
 }
 
-impl<T: Real> Kernel for Eliminate<'_, T> {
+impl<T: Real> Kernel for GaussJordan<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Eliminate { rows, width, diagonal, sound } = self;
+        let GaussJordan { rows, width, diagonal, sound } = self;
         let chunks = rows.as_chunks_mut().0;
         // The number of chunks is a constant to the loops, which are unrolled.
         *sound = match width / WIDE {
@@ -134,7 +135,7 @@ fn eliminate<T: Real, const COUNT: usize, const FUSED: bool>(rows: &mut [[[T; WI
         let Some(inverse) = block_inverse(own.each_ref().map(|row| &row[chunk][first..]), diagonal) else {
             return false;
         };
-        // The block's rows, divided by the block: what is subtracted from other rows, times their numbers in the block's columns.
+        // The inverse of the block times its rows. Other rows subtract multiples of these.
         let mut pivots = [[[T::ZERO; WIDE]; COUNT]; ROWS];
         for c in 0..COUNT {
             for (pivots, factors) in pivots.iter_mut().zip(&inverse) {
@@ -171,7 +172,7 @@ fn combined<T: Real, const FUSED: bool>(sums: &[T; WIDE], factors: &[T; ROWS], r
     sums
 }
 
-/// The inverse of the block that the first numbers of some rows are; `None` where a pivot is not sound.
+/// The inverse of the block at the beginning of the rows; `None` where a pivot is not sound.
 #[inline(always)]
 fn block_inverse<T: Real>(rows: [&[T]; ROWS], diagonal: &[T; ROWS]) -> Option<[[T; ROWS]; ROWS]> {
     let mut block = [[T::ZERO; ROWS]; ROWS];
@@ -204,7 +205,7 @@ mod tests {
         let matrix: Vec<f64> =
             (0..n * n).map(|k| entry(k / n, k % n) + if k / n == k % n { 0.1 } else { 0.0 }).collect();
         let mut inverse: Vec<T> = matrix.iter().map(|&number| T::from_f64(number)).collect();
-        assert!(invert(&mut inverse, n, &mut vec![T::ZERO; room(n)]));
+        assert!(invert(&mut inverse, n, &mut vec![T::ZERO; scratch_len(n)]));
         let mut largest = 0.0_f64;
         for i in 0..n {
             for j in 0..n {
@@ -229,9 +230,9 @@ mod tests {
     fn what_is_not_definite_is_refused() {
         for n in [2, 30, 60, 100] {
             let mut ones = vec![1.0_f64; n * n];
-            assert!(!invert(&mut ones, n, &mut vec![0.0; room(n)]), "{n}");
+            assert!(!invert(&mut ones, n, &mut vec![0.0; scratch_len(n)]), "{n}");
             let mut nan = vec![f64::NAN; n * n];
-            assert!(!invert(&mut nan, n, &mut vec![0.0; room(n)]), "{n}");
+            assert!(!invert(&mut nan, n, &mut vec![0.0; scratch_len(n)]), "{n}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Logarithms without branches.
 //!
 //! `x = 2ᵉ (1 + f)` with `1 + f` between `√½` and `√2`, and `ln(1 + f) = f − f²/2 + s (f²/2 + R)` with `s = f / (2 + f)` and a
-//! polynomial `s² R(s²)` in place of the series of artanh, so that `f` itself is what counts (as in FDLIBM). Coefficients are
-//! minimax ones, by the exchange of Remez in 60 digits.
+//! polynomial `s² R(s²)` in place of the series of artanh, so that the result keeps the digits of `f` (as in FDLIBM). Coefficients
+//! are minimax ones, by the exchange of Remez in 60 digits.
 //!
-//! Zero gives minus infinity, numbers below zero and NaN give NaN. Subnormal numbers are as good as others.
+//! Zero gives minus infinity, numbers below zero and NaN give NaN. The bounds hold for subnormal numbers as well.
 
 use super::elementary::Elementary;
 use super::exponential::{polynomial, power_of_two};
@@ -60,7 +60,7 @@ pub(super) const SINGLE: LogarithmCoefficients<f32> = LogarithmCoefficients {
     artanh: &[0.666_667_76, 0.399_775_42, 0.298_717_4],
 };
 
-/// `e` and `f`, with `1 + f` between `√½` and `√2`, such that `x = 2ᵉ (1 + f)`, for a normal positive number.
+/// Splits a normal positive number `x = 2ᵉ (1 + f)` with `1 + f` between `√½` and `√2`. Returns `e` and `f`.
 #[inline(always)]
 fn split_normal<T: Number>(x: T) -> (T, T) {
     let (m, one) = (x.significand(), T::from_f64(1.0));
@@ -88,7 +88,7 @@ fn defect<T: Number, const FUSED: bool>(f: T, rest: T) -> T {
     half - multiply_add::<T, FUSED>(s * square, series, multiply_add::<T, FUSED>(s, half, rest))
 }
 
-/// The logarithm `y` of `x`, put right where `x` is not positive, or not finite.
+/// Returns `y`, the logarithm of a positive finite `x`, and the special value for any other `x`.
 #[inline(always)]
 fn with_ends<T: Number>(x: T, y: T) -> T {
     let (zero, infinity) = (T::from_f64(0.0), T::from_f64(f64::INFINITY));
@@ -110,7 +110,7 @@ pub(crate) fn ln<T: Number, const FUSED: bool>(x: T) -> T {
 pub(crate) fn ln_1p<T: Number, const FUSED: bool>(x: T) -> T {
     let table = T::Element::LOGARITHM;
     let ([high, low], one) = (table.ln_2.map(T::splat), T::from_f64(1.0));
-    // What rounding 1 + x left belongs to f, too. From 2⁶⁰ on it is nothing.
+    // The rounding error of 1 + x is added to f. From 2⁶⁰ on it is negligible.
     let sum = x + one;
     let carried = sum - one;
     let rest = (one - (sum - carried)) + (x - carried);
@@ -124,7 +124,7 @@ pub(crate) fn ln_1p<T: Number, const FUSED: bool>(x: T) -> T {
     with_ends(sum, y.copy_sign(x))
 }
 
-/// `e` such that `x = 2ᵉ (1 + f)`, and the logarithm of `1 + f` to the base of which the reciprocal logarithm is given.
+/// Splits `x = 2ᵉ (1 + f)`. Returns `e` and `log_b(1 + f)`; `reciprocal` is `1 / ln b` as a sum of two terms.
 #[inline(always)]
 fn to_base<T: Number, const FUSED: bool>(x: T, reciprocal: [T::Element; 2]) -> (T, T) {
     let (e, f) = split(x);
@@ -153,7 +153,7 @@ pub(crate) fn log10<T: Number, const FUSED: bool>(x: T) -> T {
 #[cfg(test)]
 #[allow(clippy::approx_constant)]
 mod tests {
-    use super::super::accuracy::{ends_agree, keeps_bound};
+    use super::super::tests::{ends_agree, keeps_bound};
     use super::*;
     use crate::real::Real;
     use crate::scalar::Scalar;

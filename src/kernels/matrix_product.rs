@@ -6,13 +6,13 @@ use super::array::array_of;
 use super::vectors::{Vector, VectorKernel, Vectors};
 use crate::real::Real;
 
-/// Terms of the sums that are added up before the product is touched.
+/// Terms summed in registers before they are added to the product.
 const DEPTH: usize = 256;
 
-/// Rows of the product whose left factor stays in the second-level cache.
+/// Rows packed at once, whose left factor stays in the second-level cache.
 const ROWS: usize = 96;
 
-/// Registers of columns of the product for which the right factor is copied at once.
+/// Columns packed at once, counted in registers.
 const REGISTERS: usize = 48;
 
 /// Largest number of bytes in a row of a factor that is read in place.
@@ -21,16 +21,16 @@ const SHORT_ROW: usize = 1024;
 /// Rows and columns of a block that is transposed in registers.
 const BLOCK: usize = 4;
 
-/// Number of terms from which a place in the product is prefetched while they are summed.
+/// Number of terms from which the target of a tile is prefetched during summation.
 const PREFETCHED: usize = 32;
 
 /// Alignment of copies, in bytes: that of cache lines.
 const LINE: usize = 64;
 
-/// A factor: a row-major matrix, or the transpose of one. Rows of the former begin `stride` numbers after each other.
+/// A factor: a row-major matrix, or the transpose of one. Rows of the former begin `stride` entries after each other.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Matrix<'a, T> {
-    pub(super) numbers: &'a [T],
+    pub(super) entries: &'a [T],
     pub(super) stride: usize,
     pub(super) transposed: bool,
 }
@@ -38,8 +38,8 @@ pub(super) struct Matrix<'a, T> {
 /// `C = AB` or `C += AB`, where `A` is `m × depth` and `B` is `depth × n`.
 ///
 /// An entry is a sum in the order of its terms, [`DEPTH`] of them at a time, whatever the sizes of the matrices are. Tiles of
-/// entries are summed in registers; rows of `A` enter number by number, and rows of `B` by whole registers. Factors are copied
-/// in the order in which they are read, as in Goto and van de Geijn (2008), where they are large or lie across.
+/// entries are summed in registers; `A` is broadcast entry by entry, and rows of `B` are loaded by whole registers. Large or transposed
+/// factors are packed in the order in which they are read (Goto & van de Geijn 2008).
 pub(super) struct MatrixProduct<'a, T> {
     pub(super) c: &'a mut [T],
     /// Distance of the rows of `C`.
@@ -47,26 +47,26 @@ pub(super) struct MatrixProduct<'a, T> {
     /// `m`, `depth` and `n`.
     pub(super) shape: [usize; 3],
     pub(super) accumulate: bool,
-    /// True if only the lower triangle of `C` is asked for; the upper one then holds arbitrary numbers.
+    /// True if only the lower triangle of `C` is asked for; the upper one then holds arbitrary entries.
     pub(super) lower: bool,
     pub(super) a: Matrix<'a, T>,
     pub(super) b: Matrix<'a, T>,
 }
 
-/// Computes a product. Memory for copies, less than 1 MiB, is kept by the thread.
+/// Computes a product. The thread keeps scratch memory for packed factors, less than 1 MiB.
 pub(super) fn multiply<T: Vectors>(product: MatrixProduct<'_, T>) {
-    T::with_room(|room| T::run_in_vectors(InTiles { product, room }));
+    T::with_scratch(|scratch| T::run_in_vectors(TiledProduct { product, scratch }));
 }
 
-struct InTiles<'a, T> {
+struct TiledProduct<'a, T> {
     product: MatrixProduct<'a, T>,
-    room: &'a mut Vec<T>,
+    scratch: &'a mut Vec<T>,
 }
 
-impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
+impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
     #[inline(always)]
     fn run<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(self) {
-        let Self { product, room } = self;
+        let Self { product, scratch } = self;
         let MatrixProduct { c, stride, shape: [m, depth, n], accumulate, lower, a, b } = product;
         if depth == 0 && !accumulate {
             c.chunks_mut(stride).take(m).for_each(|row| row[..n].fill(T::ZERO));
@@ -75,80 +75,49 @@ impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
         let deep = depth.min(DEPTH);
         let of_a = (deep * m.next_multiple_of(TALL).min(ROWS)).next_multiple_of(LINE);
         let needed = of_a + deep * in_registers * V::LANES + LINE;
-        if room.len() < needed {
-            room.resize(needed, T::ZERO);
+        if scratch.len() < needed {
+            scratch.resize(needed, T::ZERO);
         }
-        let aligned = room.as_ptr().align_offset(LINE).min(LINE);
-        let (room_a, room_b) = room[aligned..].split_at_mut(of_a);
-        let copies_a = n > 24 * V::LANES && (!a.transposed || a.stride * size_of::<T>() > SHORT_ROW);
-        let copies_b = b.transposed || m > 4 * TALL;
+        let aligned = scratch.as_ptr().align_offset(LINE).min(LINE);
+        let (packed_a, packed_b) = scratch[aligned..].split_at_mut(of_a);
+        let packs_a = n > 24 * V::LANES && (!a.transposed || a.stride * size_of::<T>() > SHORT_ROW);
+        let packs_b = b.transposed || m > 4 * TALL;
 
         for first in (0..depth).step_by(DEPTH) {
             let terms = first..depth.min(first + DEPTH);
             let deep = terms.len();
             for block in (0..n).step_by(REGISTERS * V::LANES) {
                 let columns = block..n.min(block + REGISTERS * V::LANES);
-                for panel in panels::<T, V, WIDE>(columns.clone()) {
-                    if copies_b {
-                        let width = panel.registers * V::LANES;
-                        let to = &mut room_b[deep * (panel.columns.start - block)..][..deep * width];
-                        copy::<T, V>(b.transposed, b, terms.clone(), panel.columns, width, to);
-                    }
+                if packs_b {
+                    b.pack_panels::<V, WIDE>(terms.clone(), columns.clone(), packed_b);
                 }
                 let first_row = if lower { block / TALL * TALL } else { 0 };
                 for top in (first_row..m).step_by(ROWS) {
                     let rows = top..m.min(top + ROWS);
-                    if copies_a {
-                        for (k, to) in room_a.chunks_mut(deep * TALL).enumerate().take(rows.len().div_ceil(TALL)) {
-                            let top = top + k * TALL;
-                            copy::<T, V>(!a.transposed, a, terms.clone(), top..m.min(top + TALL), TALL, to);
-                        }
+                    if packs_a {
+                        a.pack_tiles::<V, TALL>(terms.clone(), rows.clone(), packed_a);
                     }
                     for panel in panels::<T, V, WIDE>(columns.clone()) {
                         let left = panel.columns.start;
                         let width = panel.registers * V::LANES;
-                        let wide = if copies_b {
-                            Wide { numbers: &room_b[deep * (left - block)..][..deep * width], step: width }
+                        let wide = if packs_b {
+                            Wide { entries: &packed_b[deep * (left - block)..][..deep * width], step: width }
                         } else {
-                            Wide { numbers: &b.numbers[first * b.stride + left..], step: b.stride }
+                            Wide { entries: &b.entries[first * b.stride + left..], step: b.stride }
                         };
                         let above = if lower { (left.max(top) - top) / TALL * TALL } else { 0 };
                         for top in (rows.start + above..rows.end).step_by(TALL) {
-                            let count = rows.end.min(top + TALL) - top;
-                            let height = if count > SHORT { TALL } else { SHORT };
-                            let tall = if copies_a {
-                                let numbers = &room_a[deep * (top - rows.start)..][..deep * TALL];
-                                Tall::Columns { numbers, step: TALL }
-                            } else if a.transposed {
-                                Tall::Columns { numbers: &a.numbers[first * a.stride + top..], step: a.stride }
+                            let tall = if packs_a {
+                                let entries = &packed_a[deep * (top - rows.start)..][..deep * TALL];
+                                Tall::Columns { entries, step: TALL }
                             } else {
-                                let numbers = &a.numbers[top * a.stride + first..];
-                                Tall::Rows { numbers, stride: a.stride, last: m - 1 - top }
+                                a.tall(first, top, m)
                             };
-                            let to = To {
-                                c: &mut c[top * stride + left..],
-                                stride,
-                                rows: count,
-                                columns: panel.columns.len(),
-                                accumulate: accumulate || first > 0,
-                            };
-                            if deep >= PREFETCHED {
-                                to.prefetch::<V>();
-                            }
-                            macro_rules! tile {
-                                ($wide:literal) => {
-                                    if TALL != SHORT && height == SHORT {
-                                        to.put(sums::<T, V, SHORT, $wide>(tall, wide, deep));
-                                    } else {
-                                        to.put(sums::<T, V, TALL, $wide>(tall, wide, deep));
-                                    }
-                                };
-                            }
-                            match panel.registers {
-                                1 => tile!(1),
-                                3 if WIDE == 3 => tile!(3),
-                                _ => tile!(2),
-                            }
+                            let count = rows.end.min(top + TALL) - top;
+                            let accumulate = accumulate || first > 0;
+                            let c = &mut c[top * stride + left..];
+                            let to = To { c, stride, rows: count, columns: panel.columns.len(), accumulate };
+                            to.fill::<V, TALL, SHORT, WIDE>(panel.registers, tall, wide, deep);
                         }
                     }
                 }
@@ -157,15 +126,52 @@ impl<T: Real> VectorKernel<T> for InTiles<'_, T> {
     }
 }
 
-/// Number of columns whose sums stay in registers.
-struct Panel {
+impl<'a, T: Real> Matrix<'a, T> {
+    /// Packs these rows and columns of a right factor, panel after panel.
+    #[inline(always)]
+    fn pack_panels<V: Vector<T>, const WIDE: usize>(
+        self,
+        terms: Range<usize>,
+        columns: Range<usize>,
+        packed: &mut [T],
+    ) {
+        let (deep, block) = (terms.len(), columns.start);
+        for panel in panels::<T, V, WIDE>(columns) {
+            let width = panel.registers * V::LANES;
+            let to = &mut packed[deep * (panel.columns.start - block)..][..deep * width];
+            copy::<T, V>(self.transposed, self, terms.clone(), panel.columns, width, to);
+        }
+    }
+
+    /// Packs these rows and columns of a left factor, tile after tile.
+    #[inline(always)]
+    fn pack_tiles<V: Vector<T>, const TALL: usize>(self, terms: Range<usize>, rows: Range<usize>, packed: &mut [T]) {
+        for (top, to) in rows.clone().step_by(TALL).zip(packed.chunks_mut(terms.len() * TALL)) {
+            copy::<T, V>(!self.transposed, self, terms.clone(), top..rows.end.min(top + TALL), TALL, to);
+        }
+    }
+
+    /// The part of a left factor of `m` rows from row `top` and column `first` on, in place.
+    #[inline(always)]
+    fn tall(self, first: usize, top: usize, m: usize) -> Tall<'a, T> {
+        let Matrix { entries, stride, transposed } = self;
+        if transposed {
+            Tall::Columns { entries: &entries[first * stride + top..], step: stride }
+        } else {
+            Tall::Rows { entries: &entries[top * stride + first..], stride, last: m - 1 - top }
+        }
+    }
+}
+
+/// Columns whose sums stay in registers.
+struct ColumnPanel {
     columns: Range<usize>,
     registers: usize,
 }
 
-/// The panels of columns: of `WIDE` registers, or two where three leave one for a single one.
+/// Divides columns into panels of `WIDE` registers; four registers become two panels of two instead of three and one.
 #[inline(always)]
-fn panels<T, V: Vector<T>, const WIDE: usize>(mut columns: Range<usize>) -> impl Iterator<Item = Panel> {
+fn panels<T, V: Vector<T>, const WIDE: usize>(mut columns: Range<usize>) -> impl Iterator<Item = ColumnPanel> {
     std::iter::from_fn(move || {
         let registers = match columns.len().div_ceil(V::LANES) {
             0 => return None,
@@ -174,36 +180,35 @@ fn panels<T, V: Vector<T>, const WIDE: usize>(mut columns: Range<usize>) -> impl
         };
         let start = columns.start;
         columns.start = columns.end.min(start + registers * V::LANES);
-        Some(Panel { columns: start..columns.start, registers })
+        Some(ColumnPanel { columns: start..columns.start, registers })
     })
 }
 
-/// Most numbers of a row that a tile reads.
+/// Most entries of a row that a tile reads.
 const WIDEST: usize = 3 * 16;
 
-/// The first numbers of a row or column; zeros where the matrix ends before.
+/// The first entries of a row or column; zeros where the matrix ends before.
 #[inline(always)]
-fn padded<T: Real, const COUNT: usize>(numbers: &[T]) -> [T; COUNT] {
+fn padded<T: Real, const COUNT: usize>(entries: &[T]) -> [T; COUNT] {
     let mut padded = [T::ZERO; COUNT];
-    padded.iter_mut().zip(numbers).for_each(|(padded, &number)| *padded = number);
+    padded.iter_mut().zip(entries).for_each(|(padded, &number)| *padded = number);
     padded
 }
 
-/// Rows of a part of the right factor. Behind the numbers of a row may be others, on which only those numbers of the product depend that
-/// are not kept.
+/// Rows of a part of the right factor. A row may be followed by other entries; they enter only those sums that are not stored.
 #[derive(Clone, Copy)]
 struct Wide<'a, T> {
-    numbers: &'a [T],
+    entries: &'a [T],
     step: usize,
 }
 
 /// A part of the left factor.
 #[derive(Clone, Copy)]
 enum Tall<'a, T> {
-    /// Its rows, up to the last one, which stands for all behind it.
-    Rows { numbers: &'a [T], stride: usize, last: usize },
-    /// Its columns; behind the numbers of a column may be others, as in [`Wide`].
-    Columns { numbers: &'a [T], step: usize },
+    /// Its rows; the last one stands for missing rows behind it.
+    Rows { entries: &'a [T], stride: usize, last: usize },
+    /// Its columns, which may be followed by other entries, as in [`Wide`].
+    Columns { entries: &'a [T], step: usize },
 }
 
 /// The sums of a tile.
@@ -214,11 +219,11 @@ fn sums<T: Real, V: Vector<T>, const TALL: usize, const WIDE: usize>(
     deep: usize,
 ) -> [[V; WIDE]; TALL] {
     let mut sums = [[V::splat(T::ZERO); WIDE]; TALL];
-    let Wide { numbers: mut wide, step: wide_step } = wide;
+    let Wide { entries: mut wide, step: wide_step } = wide;
     let mut done = 0;
     match tall {
-        Tall::Rows { numbers, stride, last } => {
-            let rows: [&[T]; TALL] = array_of(|i| &numbers[i.min(last) * stride..][..deep]);
+        Tall::Rows { entries, stride, last } => {
+            let rows: [&[T]; TALL] = array_of(|i| &entries[i.min(last) * stride..][..deep]);
             for k in 0..deep {
                 let Some(row) = wide.get(..WIDE * V::LANES) else { break };
                 add_products(&mut sums, &array_of(|i| rows[i][k]), row);
@@ -230,7 +235,7 @@ fn sums<T: Real, V: Vector<T>, const TALL: usize, const WIDE: usize>(
                 wide = wide.get(wide_step..).unwrap_or_default();
             }
         }
-        Tall::Columns { numbers: mut tall, step } => {
+        Tall::Columns { entries: mut tall, step } => {
             while done < deep
                 && let (Some(row), Some(column)) = (wide.get(..WIDE * V::LANES), tall.first_chunk())
             {
@@ -266,7 +271,7 @@ fn add_products<T: Real, V: Vector<T>, const TALL: usize, const WIDE: usize>(
     }
 }
 
-/// A place in the product for some rows of a tile.
+/// Target of a tile in the product.
 struct To<'a, T> {
     c: &'a mut [T],
     stride: usize,
@@ -276,13 +281,41 @@ struct To<'a, T> {
 }
 
 impl<T: Real> To<'_, T> {
-    /// Brings the place to the first-level cache while sums are formed.
+    /// Prefetches the target into the first-level cache.
     #[inline(always)]
     fn prefetch<V: Vector<T>>(&self) {
         for i in 0..self.rows {
             for part in self.c[i * self.stride..][..self.columns].chunks(V::LANES) {
                 V::prefetch(part);
             }
+        }
+    }
+
+    /// Stores the sums of a tile of one to three registers, or adds them: of `SHORT` rows where these are enough.
+    #[inline(always)]
+    fn fill<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(
+        self,
+        registers: usize,
+        tall: Tall<'_, T>,
+        wide: Wide<'_, T>,
+        deep: usize,
+    ) {
+        if deep >= PREFETCHED {
+            self.prefetch::<V>();
+        }
+        macro_rules! tile {
+            ($wide:literal) => {
+                if TALL != SHORT && self.rows <= SHORT {
+                    self.put(sums::<T, V, SHORT, $wide>(tall, wide, deep));
+                } else {
+                    self.put(sums::<T, V, TALL, $wide>(tall, wide, deep));
+                }
+            };
+        }
+        match registers {
+            1 => tile!(1),
+            3 if WIDE == 3 => tile!(3),
+            _ => tile!(2),
         }
     }
 
@@ -307,8 +340,8 @@ impl<T: Real> To<'_, T> {
     }
 }
 
-/// Copies the part of a matrix that has these rows and columns, and fills its rows up with zeros. If it lies `across`, its rows
-/// are the columns of what is stored.
+/// Packs these rows and columns of a matrix, with rows padded to `width` by zeros. If the part lies `across`, its rows are columns of
+/// the stored matrix.
 #[inline(always)]
 fn copy<T: Real, V: Vector<T>>(
     across: bool,
@@ -318,11 +351,11 @@ fn copy<T: Real, V: Vector<T>>(
     width: usize,
     to: &mut [T],
 ) {
-    let Matrix { numbers, stride, .. } = matrix;
+    let Matrix { entries, stride, .. } = matrix;
     let count = columns.len();
     if !across {
         for (k, to) in rows.zip(to.chunks_exact_mut(width)) {
-            let row = &numbers[k * stride + columns.start..][..count];
+            let row = &entries[k * stride + columns.start..][..count];
             if width.is_multiple_of(V::LANES) {
                 for (to, part) in to.chunks_exact_mut(V::LANES).zip(row.chunks(V::LANES)) {
                     let part = if part.len() == V::LANES { V::load(part) } else { V::load_few(part) };
@@ -337,7 +370,7 @@ fn copy<T: Real, V: Vector<T>>(
         return;
     }
     let deep = rows.len();
-    let row = |j: usize| &numbers[(columns.start + j) * stride + rows.start..][..deep];
+    let row = |j: usize| &entries[(columns.start + j) * stride + rows.start..][..deep];
     let whole = count - count % BLOCK;
     for j in (0..whole).step_by(BLOCK) {
         let from: [(&[[T; BLOCK]], &[T]); BLOCK] = array_of(|q| row(j + q).as_chunks());
@@ -371,13 +404,13 @@ mod tests {
     use crate::kernels::registers::tests::in_all;
 
     /// A number for each place, and a small whole one, so that sums are exact in every order.
-    fn numbers<T: Real>(count: usize, seed: usize) -> Vec<T> {
+    fn entries<T: Real>(count: usize, seed: usize) -> Vec<T> {
         (0..count).map(|k| T::from_f64(((k * 7 + k / 11 + seed * 5) % 13) as f64 - 6.0)).collect()
     }
 
-    /// A matrix whose rows are `gap` numbers longer than they need be.
+    /// A matrix whose rows are `gap` entries longer than they need be.
     struct Stored<T> {
-        numbers: Vec<T>,
+        entries: Vec<T>,
         stride: usize,
         transposed: bool,
     }
@@ -386,15 +419,15 @@ mod tests {
         fn new(rows: usize, columns: usize, transposed: bool, gap: usize, seed: usize) -> Self {
             let [long, stride] = if transposed { [columns, rows + gap] } else { [rows, columns + gap] };
             // Nothing follows the last row.
-            Stored { numbers: numbers((long * stride).saturating_sub(gap), seed), stride, transposed }
+            Stored { entries: entries((long * stride).saturating_sub(gap), seed), stride, transposed }
         }
 
         fn view(&self) -> Matrix<'_, T> {
-            Matrix { numbers: &self.numbers, stride: self.stride, transposed: self.transposed }
+            Matrix { entries: &self.entries, stride: self.stride, transposed: self.transposed }
         }
 
         fn entry(&self, i: usize, k: usize) -> T {
-            self.numbers[if self.transposed { k * self.stride + i } else { i * self.stride + k }]
+            self.entries[if self.transposed { k * self.stride + i } else { i * self.stride + k }]
         }
     }
 
@@ -404,7 +437,7 @@ mod tests {
         let a = Stored::<T>::new(m, depth, transposed[0], gap, 1);
         let b = Stored::<T>::new(depth, n, transposed[1], gap, 2);
         let stride = n + gap;
-        let before: Vec<T> = numbers(m * stride + gap, 3);
+        let before: Vec<T> = entries(m * stride + gap, 3);
         let mut c = before.clone();
         multiply(MatrixProduct { c: &mut c, stride, shape, accumulate, lower, a: a.view(), b: b.view() });
         for (at, (&c, &before)) in c.iter().zip(&before).enumerate() {
@@ -480,8 +513,8 @@ mod tests {
             let (a, b) = (wave(m * depth), wave(depth * n));
             let product = |from: usize, rows: usize, columns: usize| {
                 let mut c = vec![0.0; rows * columns];
-                let a = Matrix { numbers: &a[from * depth..], stride: depth, transposed: false };
-                let b = Matrix { numbers: &b, stride: n, transposed: false };
+                let a = Matrix { entries: &a[from * depth..], stride: depth, transposed: false };
+                let b = Matrix { entries: &b, stride: n, transposed: false };
                 let shape = [rows, depth, columns];
                 multiply(MatrixProduct { c: &mut c, stride: columns, shape, accumulate: false, lower: false, a, b });
                 c
@@ -496,16 +529,16 @@ mod tests {
         });
     }
 
-    /// Numbers read beyond the end of a row must not count.
+    /// Entries read beyond the end of a row must not count.
     #[test]
     fn numbers_that_are_not_finite_stay_in_their_rows_and_columns() {
         in_all(|| {
             let [m, depth, n] = [5, 12, 6];
-            let (mut a, mut b) = (numbers::<f64>(m * depth, 1), numbers::<f64>(depth * n, 2));
+            let (mut a, mut b) = (entries::<f64>(m * depth, 1), entries::<f64>(depth * n, 2));
             a[2 * depth + 3] = f64::NAN;
             b[4 * n + 1] = f64::NAN;
             let mut c = vec![0.0; m * n];
-            let [a, b] = [(&a, depth), (&b, n)].map(|(a, stride)| Matrix { numbers: a, stride, transposed: false });
+            let [a, b] = [(&a, depth), (&b, n)].map(|(a, stride)| Matrix { entries: a, stride, transposed: false });
             multiply(MatrixProduct {
                 c: &mut c,
                 stride: n,

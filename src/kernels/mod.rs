@@ -1,8 +1,6 @@
 //! The loops that the time goes into: dense products and factorisations, vectors, and the vector instructions they run
 //! in.
 
-#[cfg(test)]
-pub(crate) mod accuracy;
 mod arctangent;
 pub(crate) mod array;
 mod cholesky;
@@ -28,6 +26,8 @@ pub(crate) mod samples;
 pub(crate) mod simd;
 mod singular_values;
 mod substitution;
+#[cfg(test)]
+pub(crate) mod tests;
 mod tile;
 pub(crate) mod triangular;
 mod trigonometric;

@@ -14,17 +14,17 @@ use crate::number::Number;
 /// Constants and operations of a float type for the functions of this file.
 #[derive(Debug)]
 pub struct PowerCoefficients<T: 'static> {
-    /// A product with it tells the leading half of the digits.
+    /// Factor `2ᵏ + 1` that splits a number into halves of its digits (Dekker 1971).
     splitter: T,
     /// `1/3`, and its rounding error.
     third: [T; 2],
     /// `(artanh(s) / s − 1 − s²/3) / s⁴` in powers of `s²`, up to `s = (√2 − 1) / (√2 + 1)`.
     artanh: &'static [T],
-    /// A power of any number but one is zero, one or infinite if the exponent is as large.
+    /// Exponent from which every power of a number other than ±1 is zero or infinite.
     largest: T,
     /// Magnitude from which all numbers are even.
     even: T,
-    /// Adding and subtracting it rounds a number below half of that to an integer.
+    /// Adding and subtracting it rounds to an integer, for numbers below half of it.
     rounder: T,
 }
 
@@ -83,12 +83,12 @@ fn sum<T: Number>(a: T, b: T) -> (T, T) {
     (sum, (a - sum) + b)
 }
 
-/// The logarithm of a positive number and a small correction, together good to ten bits more than it has.
+/// The logarithm of a positive number as a sum of two terms, which has ten bits more than the float.
 #[inline(always)]
 fn ln<T: Number, const FUSED: bool>(x: T) -> (T, T) {
     let table = T::Element::POWER;
     let (e, f) = split(x);
-    // s, and what dividing left.
+    // s, and the remainder of the division.
     let (below, below_low) = sum(T::from_f64(2.0), f);
     let inverse = below.recip();
     let s = f * inverse;
@@ -102,7 +102,7 @@ fn ln<T: Number, const FUSED: bool>(x: T) -> (T, T) {
     let (s2, s2_low) = (s + s, s_low + s_low);
     let (square, low) = product::<T, FUSED>(s, s);
     let square_low = multiply_add::<T, FUSED>(s2, s_low, low);
-    // s²/3 and what follows it.
+    // s²/3 and the rest of the series.
     let [third, third_low] = table.third.map(T::splat);
     let (first, low) = product::<T, FUSED>(square, third);
     let first_low = multiply_add::<T, FUSED>(square, third_low, multiply_add::<T, FUSED>(square_low, third, low));
@@ -130,7 +130,7 @@ pub(crate) fn powf<T: Number, const FUSED: bool>(x: T, p: T) -> T {
     let exponent = p.max(-largest).min(largest);
     let (argument, rest) = product::<T, FUSED>(exponent, high);
     let y = exp_of_any_sum::<T, FUSED>(argument, multiply_add::<T, FUSED>(exponent, low, rest));
-    // From twice the nearest integer to half of it, an even number is away by zero, an odd one by one, others by a fraction.
+    // The distance from twice the integer nearest to p/2 is zero for an even p, one for an odd p, and a fraction for others.
     let (even, rounder) = (T::splat(table.even), T::splat(table.rounder));
     let size = size.min(even);
     let half = (size * T::from_f64(0.5) + rounder) - rounder;
@@ -138,12 +138,12 @@ pub(crate) fn powf<T: Number, const FUSED: bool>(x: T, p: T) -> T {
     let y = y.copy_sign(away.select_less(one, one, x));
     let fraction = (-infinity).select_less(x, x.select_less(zero, away * (one - away), zero), zero);
     let y = zero.select_less(fraction, T::from_f64(f64::NAN), y);
-    // One to any power, even NaN, and anything, even that, to the power of zero.
+    // 1ᵖ and x⁰ are one, even for NaN.
     let special = (x - one).abs().select_less(T::from_f64(1e-30), one, p + one);
     zero.select_less(p.abs(), y, special)
 }
 
-/// `xⁿ`, within `|n|` units in the last place, where no power on the way leaves the normal numbers.
+/// `xⁿ`, within `|n|` units in the last place, where no intermediate power overflows or is subnormal.
 #[inline(always)]
 pub(crate) fn powi<T: Number>(x: T, n: i32) -> T {
     let (mut power, mut y, mut rest) = (x, T::from_f64(1.0), n.unsigned_abs());
@@ -164,7 +164,7 @@ mod tests {
     use chacha20::rand_core::SeedableRng;
     use rand_distr::{Distribution, Uniform};
 
-    use super::super::accuracy::units;
+    use super::super::tests::units;
     use super::*;
     use crate::real::Real;
 

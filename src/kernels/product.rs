@@ -7,7 +7,7 @@ use crate::real::Real;
 /// Columns summed side by side: eight registers of four doubles, so that no sum waits for the one before.
 const WIDE: usize = 32;
 
-/// `y = Aᵀx` or `y += Aᵀx`, for an `A` whose rows have as many numbers as `y`.
+/// `y = Aᵀx` or `y += Aᵀx`, for an `A` whose rows have as many entries as `y`.
 pub(super) struct RowsTimes<'a, T> {
     pub(super) y: &'a mut [T],
     pub(super) accumulate: bool,
@@ -68,7 +68,7 @@ fn add_rows<T: Real, const FUSED: bool>(y: &mut [T], rows: &[T], x: &[T]) {
     }
 }
 
-/// Sums the first `WIDE` numbers of rows of `step` numbers, each times an entry of `x`. Where rows are shorter than that,
+/// Sums the first `WIDE` entries of rows of `step` entries, each times an entry of `x`. Where rows are shorter than that,
 /// the rest is of no use, but does no harm; near the end there is no such rest, and the rows that are left are not summed.
 /// Returns how many are.
 #[inline(always)]
@@ -87,7 +87,7 @@ fn strip<T: Real, const FUSED: bool>(mut rows: &[T], step: usize, x: &[T], resul
     done
 }
 
-/// `y = Ax` or `y += Ax`, for an `A` whose rows have as many numbers as `x`.
+/// `y = Ax` or `y += Ax`, for an `A` whose rows have as many entries as `x`.
 pub(super) struct RowDots<'a, T> {
     pub(super) y: &'a mut [T],
     pub(super) accumulate: bool,
@@ -95,10 +95,10 @@ pub(super) struct RowDots<'a, T> {
     pub(super) x: &'a [T],
 }
 
-/// Numbers of a row multiplied side by side.
+/// Entries of a row multiplied side by side.
 const LANES: usize = 8;
 
-/// Number of lanes at the end of a row, where fewer numbers are left.
+/// Number of lanes at the end of a row, where fewer entries are left.
 const FEW_LANES: usize = LANES / 2;
 
 impl<T: Real> Kernel for RowDots<'_, T> {
@@ -163,10 +163,10 @@ impl<T: Real> Kernel for SymmetricTimes<'_, T> {
     }
 }
 
-/// Numbers of a row that are worked on side by side where it may be short.
+/// Entries of a row that are worked on side by side where it may be short.
 const BLOCK: usize = 4;
 
-/// `C = abᵀ` or `C += abᵀ`, for a `C` whose rows have as many numbers as `b`.
+/// `C = abᵀ` or `C += abᵀ`, for a `C` whose rows have as many entries as `b`.
 pub(super) struct Outer<'a, T> {
     pub(super) c: &'a mut [T],
     pub(super) accumulate: bool,
@@ -214,7 +214,7 @@ mod tests {
         (0..m * n).map(entry).collect()
     }
 
-    /// The transpose of a matrix with rows of `n` numbers.
+    /// The transpose of a matrix with rows of `n` entries.
     fn transposed<T: Real>(a: &[T], n: usize) -> Vec<T> {
         let m = a.len().checked_div(n).unwrap_or(0);
         (0..a.len()).map(|at| a[(at % m) * n + at / m]).collect()
@@ -301,7 +301,7 @@ mod tests {
         });
     }
 
-    /// The numbers behind a short row are read along with it, but must not count.
+    /// The entries behind a short row are read along with it, but must not count.
     #[test]
     fn a_number_that_is_not_finite_stays_in_its_column() {
         in_all(|| {

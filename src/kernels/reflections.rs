@@ -2,13 +2,13 @@
 
 use super::array::array_of;
 use super::simd::{Kernel, multiply_add};
-use super::tile::{Tile, eliminate};
+use super::tile::{RegisterTile, eliminate};
 use crate::real::Real;
 
 /// Rows that are absorbed before the next ones are read, so that they stay in the cache.
 const ROWS: usize = 64;
 
-/// Numbers multiplied side by side.
+/// Entries multiplied side by side.
 const LANES: usize = 8;
 
 /// Absorbs rows `[J r]` into the upper triangle `R` and the rotated right-hand side `Qᵀr`, both of which are overwritten; there
@@ -56,7 +56,7 @@ impl<T: Real, const WIDE: usize> Reflections<'_, T, WIDE> {
         let Compact { products, tau } = self.eliminate_columns::<TALL, FUSED>(first);
         for left in (first + TALL..n).step_by(WIDE) {
             let begin = left.min(n - WIDE);
-            let mut sums = Tile::<T, TALL, WIDE>::zero();
+            let mut sums = RegisterTile::<T, TALL, WIDE>::zero();
             for row in self.jacobian.chunks_exact(n) {
                 if let (Some(v), Some(row)) = (row[first..].first_chunk::<TALL>(), row[begin..].first_chunk::<WIDE>()) {
                     sums.add_product::<FUSED>(v, row);
@@ -154,7 +154,7 @@ fn reflect<T: Real, const FUSED: bool>(v: &[T], tau: T, top: &mut T, column: &mu
 mod tests {
     use super::*;
 
-    /// Numbers that look random.
+    /// Entries that look random.
     fn numbers(count: usize, seed: f64) -> Vec<f64> {
         (0..count).map(|k| ((k * k) as f64 * 0.7 + seed * k as f64).sin()).collect()
     }

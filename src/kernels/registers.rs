@@ -35,7 +35,7 @@ struct Choice {
 impl Registers {
     const ALL: [Registers; 3] = [Registers::Portable, Registers::Avx2, Registers::Avx512];
 
-    /// The processor has them.
+    /// Returns true if the processor has these registers.
     #[inline]
     pub(crate) fn are_available(self) -> bool {
         match self {

@@ -4,27 +4,27 @@ use super::product::{RowDots, RowsTimes};
 use super::simd::{self, Kernel, multiply_add};
 use crate::real::Real;
 
-/// `y_b += M_b x_b` for every sample `b`: `x` holds rows of `n` numbers, and `matrices` for each of them `group` rows.
+/// `y_b += M_b x_b` for every sample `b`: `x` holds rows of `n` entries, and `matrices` for each of them `group` rows.
 pub(crate) fn add_matrices_times<T: Real>(y: &mut [T], matrices: &[T], x: &[T], n: usize, group: usize) {
-    simd::run(MatricesTimes { y, matrices, x, n, group });
+    simd::run(MatricesTimes { y, matrices, x, n, group, transposed: false });
 }
 
-/// `y_b = M_bᵀ x_b` for every sample `b`: `y` has rows of `n` numbers, and `matrices` for each of them `group` rows.
+/// `y_b = M_bᵀ x_b` for every sample `b`: `y` has rows of `n` entries, and `matrices` for each of them `group` rows.
 pub(crate) fn put_transposed_matrices_times<T: Real>(y: &mut [T], matrices: &[T], x: &[T], n: usize, group: usize) {
-    simd::run(TransposedMatricesTimes { y, matrices, x, n, group });
+    simd::run(MatricesTimes { y, matrices, x, n, group, transposed: true });
 }
 
-/// `G_b += f_b A_b B_bᵀ` for every sample `b`: `a` and `b` hold `group` rows of `n` numbers for each of them, and `grams` as
-/// many rows of `group` numbers. There has to be room for one of these in `room`.
+/// `G_b += f_b A_b B_bᵀ` for every sample `b`: `a` and `b` hold `group` rows of `n` entries for each of them, and `grams` as
+/// many rows of `group` entries. `scratch` holds at least `group` entries.
 pub(crate) fn add_row_grams<T: Real>(
     grams: &mut [T],
     factors: &[T],
     [a, b]: [&[T]; 2],
     n: usize,
     group: usize,
-    room: &mut [T],
+    scratch: &mut [T],
 ) {
-    simd::run(RowGrams { grams, factors, a, b, n, group, room });
+    simd::run(RowGrams { grams, factors, a, b, n, group, scratch });
 }
 
 struct RowGrams<'a, T> {
@@ -34,14 +34,14 @@ struct RowGrams<'a, T> {
     b: &'a [T],
     n: usize,
     group: usize,
-    room: &'a mut [T],
+    scratch: &'a mut [T],
 }
 
 impl<T: Real> Kernel for RowGrams<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let RowGrams { grams, factors, a, b, n, group, room } = self;
-        let dots = &mut room[..group];
+        let RowGrams { grams, factors, a, b, n, group, scratch } = self;
+        let dots = &mut scratch[..group];
         let samples = a.chunks_exact(group * n).zip(b.chunks_exact(group * n)).zip(factors);
         for (gram, ((a, rows), &factor)) in grams.chunks_exact_mut(group * group).zip(samples) {
             for (gram, x) in gram.chunks_exact_mut(group).zip(a.chunks_exact(n)) {
@@ -54,40 +54,26 @@ impl<T: Real> Kernel for RowGrams<'_, T> {
     }
 }
 
+/// `y_b += M_b x_b`, or `y_b = M_bᵀ x_b`, for every sample.
 struct MatricesTimes<'a, T> {
     y: &'a mut [T],
     matrices: &'a [T],
     x: &'a [T],
     n: usize,
     group: usize,
+    transposed: bool,
 }
 
 impl<T: Real> Kernel for MatricesTimes<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let MatricesTimes { y, matrices, x, n, group } = self;
-        let samples = y.chunks_exact_mut(group).zip(matrices.chunks_exact(group * n)).zip(x.chunks_exact(n));
+        let MatricesTimes { y, matrices, x, n, group, transposed } = self;
+        let (of_y, of_x) = if transposed { (n, group) } else { (group, n) };
+        let samples = y.chunks_exact_mut(of_y).zip(matrices.chunks_exact(group * n)).zip(x.chunks_exact(of_x));
         for ((y, rows), x) in samples {
-            RowDots { y, accumulate: true, rows, x }.run::<TALL, FUSED>();
-        }
-    }
-}
-
-struct TransposedMatricesTimes<'a, T> {
-    y: &'a mut [T],
-    matrices: &'a [T],
-    x: &'a [T],
-    n: usize,
-    group: usize,
-}
-
-impl<T: Real> Kernel for TransposedMatricesTimes<'_, T> {
-    #[inline(always)]
-    fn run<const TALL: usize, const FUSED: bool>(self) {
-        let TransposedMatricesTimes { y, matrices, x, n, group } = self;
-        let samples = y.chunks_exact_mut(n).zip(matrices.chunks_exact(group * n)).zip(x.chunks_exact(group));
-        for ((y, rows), x) in samples {
-            if group == 1 {
+            if !transposed {
+                RowDots { y, accumulate: true, rows, x }.run::<TALL, FUSED>();
+            } else if group == 1 {
                 y.iter_mut().zip(rows).for_each(|(y, &a)| *y = x[0] * a);
             } else {
                 RowsTimes { y, accumulate: false, rows, x }.run::<TALL, FUSED>();
@@ -102,7 +88,7 @@ mod tests {
     use crate::kernels::registers::tests::in_all;
 
     /// Small whole numbers, whose products are exact in every order.
-    fn numbers(count: usize, seed: usize) -> Vec<f64> {
+    fn entries(count: usize, seed: usize) -> Vec<f64> {
         (0..count).map(|k| ((k * 7 + seed * 5) % 11) as f64 - 5.0).collect()
     }
 
@@ -110,10 +96,10 @@ mod tests {
     fn every_sample_has_a_matrix_of_its_own() {
         in_all(|| {
             for (samples, n, group) in [(1, 1, 1), (4, 3, 1), (3, 40, 1), (3, 1, 4), (5, 7, 2), (2, 33, 10)] {
-                let matrices = numbers(samples * group * n, 1);
+                let matrices = entries(samples * group * n, 1);
                 let entry = |b: usize, k: usize, j: usize| matrices[(b * group + k) * n + j];
 
-                let (x, before) = (numbers(samples * n, 2), numbers(samples * group, 3));
+                let (x, before) = (entries(samples * n, 2), entries(samples * group, 3));
                 let mut y = before.clone();
                 add_matrices_times(&mut y, &matrices, &x, n, group);
                 for (i, (y, before)) in y.iter().zip(before).enumerate() {
@@ -122,7 +108,7 @@ mod tests {
                     assert_eq!(*y, before + product, "{samples} of {group} × {n}");
                 }
 
-                let (x, mut y) = (numbers(samples * group, 4), vec![f64::NAN; samples * n]);
+                let (x, mut y) = (entries(samples * group, 4), vec![f64::NAN; samples * n]);
                 put_transposed_matrices_times(&mut y, &matrices, &x, n, group);
                 for (i, y) in y.iter().enumerate() {
                     let (b, j) = (i / n, i % n);
@@ -130,8 +116,8 @@ mod tests {
                     assert_eq!(*y, product, "{samples} of {group} × {n}, transposed");
                 }
 
-                let (others, factors) = (numbers(samples * group * n, 5), numbers(samples, 6));
-                let before = numbers(samples * group * group, 7);
+                let (others, factors) = (entries(samples * group * n, 5), entries(samples, 6));
+                let before = entries(samples * group * group, 7);
                 let mut grams = before.clone();
                 add_row_grams(&mut grams, &factors, [&matrices, &others], n, group, &mut vec![f64::NAN; group + 1]);
                 for (i, (gram, before)) in grams.iter().zip(before).enumerate() {

@@ -42,7 +42,7 @@ pub(crate) fn run_in_256_bits(kernel: impl Kernel) {
     }
 }
 
-/// Runs a kernel in registers that every processor of the kind has: as a call, so that it is compiled once for all that come here.
+/// Runs a kernel in registers that every processor of the kind has. It is not inlined, so that it is compiled once for all callers.
 #[inline(never)]
 pub(crate) fn run_portable(kernel: impl Kernel) {
     kernel.run::<PORTABLE_TALL, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>();

@@ -4,14 +4,13 @@ use super::simd::{self, Kernel, multiply_add};
 use super::vector::all_finite;
 use crate::real::Real;
 
-/// Rows that are rotated with each other, and with as many others, before the next are read.
+/// Rows of a block; pairs of two blocks are rotated before the next block is read.
 const BLOCK: usize = 4;
 
-/// Sweeps over all pairs of rows, after which they are taken to be as orthogonal as rounding allows; about ten were the most that
-/// any matrix was seen to take.
+/// Most sweeps over all pairs of rows. No matrix in the tests took more than about ten.
 const MAX_SWEEPS: usize = 40;
 
-/// Numbers summed side by side.
+/// Entries summed side by side.
 const LANES: usize = 16;
 
 /// The singular values of a square matrix, largest first, and its right singular vectors, one a row; `None` if an entry is not
@@ -49,13 +48,13 @@ pub(super) fn singular_values<T: Real>(a: &[T], n: usize) -> Option<(Vec<T>, Vec
     Some((by_size.iter().map(|&i| lengths[i] * unit).collect(), vectors))
 }
 
-/// Length of a row whose square and whose products with others of that length have all their digits: below it, neither lengths nor
-/// angles are known, and rotations by them would go on for ever.
+/// Least length of a row whose square has all its digits. Angles between shorter rows are not known, and rotations by them would not
+/// converge.
 fn least<T: Real>() -> T {
     (T::MIN_POSITIVE / T::EPSILON).sqrt()
 }
 
-/// Fills rows of no length with unit vectors that are orthogonal to all others.
+/// Fills zero rows with unit vectors that are orthogonal to all others.
 fn complete<T: Real>(rows: &mut [T], lengths: &[T]) {
     let n = lengths.len();
     let mut is_there: Vec<bool> = lengths.iter().map(|&length| length > T::ZERO).collect();
@@ -84,13 +83,13 @@ fn complete<T: Real>(rows: &mut [T], lengths: &[T]) {
     }
 }
 
-/// Overwrites a square matrix with the triangle `R` of `AΠ = QR`; each column is the longest of those that are left, less its
-/// projection on those before. Where less than the [least length](least) is left, the rest stays as it is.
+/// Overwrites a square matrix with the triangle `R` of `AΠ = QR`; each step takes the column with the longest
+/// remainder orthogonal to those before. Ends where all remaining columns are shorter than the [least length](least).
 struct PivotedQr<'a, T> {
     rows: &'a mut [T],
-    /// Overwritten with the place in `A` that each column comes from.
+    /// Overwritten with the index in `A` of each column.
     order: &'a mut [usize],
-    /// Three times as many numbers as there are columns.
+    /// Three times as many entries as there are columns.
     work: &'a mut [T],
 }
 
@@ -191,8 +190,7 @@ impl<T: Real> Kernel for OrthogonalRows<'_, T> {
     }
 }
 
-/// Rotates two rows of these lengths so that they are orthogonal; returns the new lengths, or `None` where nothing is to be
-/// done.
+/// Rotates two rows of these lengths until they are orthogonal. Returns the new lengths; `None` if they already were.
 #[inline(always)]
 fn rotate<T: Real, const FUSED: bool>((a, b): (&mut [T], &mut [T]), lengths: [T; 2], rounding: T) -> Option<[T; 2]> {
     let [of_a, of_b] = lengths;

@@ -10,13 +10,13 @@ use crate::real::Real;
 const TOGETHER: usize = 4;
 
 /// Solves `Lx = b` in place, given `Lᵀ` above the diagonal of `factor`.
-pub(super) struct Forward<'a, T> {
+pub(super) struct ForwardSubstitution<'a, T> {
     pub(super) factor: &'a [T],
     pub(super) b: &'a mut [T],
 }
 
 /// Solves `Lᵀx = b` in place, given `Lᵀ` above the diagonal of `factor`.
-pub(super) struct Backward<'a, T> {
+pub(super) struct BackwardSubstitution<'a, T> {
     pub(super) factor: &'a [T],
     pub(super) b: &'a mut [T],
 }
@@ -27,7 +27,7 @@ fn rows<T>(factor: &[T], n: usize, first: usize) -> [&[T]; TOGETHER] {
     array_of(|k| &factor[(first + k) * n + first..][..n - first])
 }
 
-impl<T: Real> Kernel for Forward<'_, T> {
+impl<T: Real> Kernel for ForwardSubstitution<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Self { factor, b } = self;
@@ -56,7 +56,7 @@ impl<T: Real> Kernel for Forward<'_, T> {
     }
 }
 
-impl<T: Real> Kernel for Backward<'_, T> {
+impl<T: Real> Kernel for BackwardSubstitution<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Self { factor, b } = self;

@@ -5,13 +5,13 @@ use crate::real::Real;
 
 /// `TALL × WIDE` sums, which stay in registers while products are added to them; `TALL` is at most eight.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tile<T, const TALL: usize, const WIDE: usize>(pub(super) [[T; WIDE]; TALL]);
+pub(super) struct RegisterTile<T, const TALL: usize, const WIDE: usize>(pub(super) [[T; WIDE]; TALL]);
 
-impl<T: Real, const TALL: usize, const WIDE: usize> Tile<T, TALL, WIDE> {
+impl<T: Real, const TALL: usize, const WIDE: usize> RegisterTile<T, TALL, WIDE> {
     /// Zero sums.
     #[inline(always)]
     pub(super) fn zero() -> Self {
-        Tile([[T::ZERO; WIDE]; TALL])
+        RegisterTile([[T::ZERO; WIDE]; TALL])
     }
 
     /// Adds the outer product of two columns.
@@ -81,8 +81,8 @@ pub(super) fn difference<T: Real, const WIDE: usize>(row: &[T; WIDE], other: &[T
     rest
 }
 
-/// Adds to each row of a tile the rows above it, times `factors[above][row]`, and then applies an operation to the row. Written
-/// out, so that the tile stays in registers.
+/// Adds the rows above to each row of a tile, times `factors[above][row]`, and then applies an operation to the row. The loops are
+/// unrolled, so that the tile stays in registers.
 macro_rules! eliminate {
     ($sums:ident, $factors:ident, |$row:ident| $finish:block) => {
         eliminate!(

@@ -109,8 +109,8 @@ pub(crate) fn solve_upper_transposed<T: Real>(r: &[T], b: &mut [T]) {
 const MANY_COLUMNS: usize = 16;
 
 /// Absorbs rows `[J r]` into the upper triangle `R` and the rotated right-hand side `Qᵀr` by Householder reflections:
-/// afterwards `RᵀR` has grown by `JᵀJ`. `jacobian` and `r` are overwritten; what is left in `r` is the part of the
-/// right-hand side that no column reaches. `w` is scratch for `n` numbers.
+/// afterwards `RᵀR` has grown by `JᵀJ`. `jacobian` and `r` are overwritten; `r` keeps the part of the right-hand side that is
+/// orthogonal to all columns. `w` is scratch for `n` entries.
 ///
 /// Backward stable (Golub & Van Loan 2013, §5.2); `2bn²` flops for `b` rows, reading rows in storage order.
 #[inline]
@@ -138,7 +138,7 @@ pub(crate) fn absorb_rows<T: Real>(
         // In units of the largest entry the squares neither over- nor underflow.
         let largest = column.clone().fold(row[k].abs(), |largest, &a| largest.max(a.abs()));
         let sum = column.fold((row[k] / largest).powi(2), |sum, &a| sum + (a / largest).powi(2));
-        // The sign is the one with which nothing cancels. The reflector is I − τvvᵀ with v₀ = 1 and vᵢ = aᵢ · inverse.
+        // This sign avoids cancellation. The reflector is I − τvvᵀ with v₀ = 1 and vᵢ = aᵢ · inverse.
         let norm = largest * sum.sqrt();
         let diagonal = if row[k] > T::ZERO { -norm } else { norm };
         let tau = (diagonal - row[k]) / diagonal;
@@ -166,8 +166,8 @@ pub(crate) fn absorb_rows<T: Real>(
     }
 }
 
-/// Multiplies columns whose squares would over- or underflow by powers of two with which they do not: reflections are the same for
-/// columns of any scale. Fills `factors` with these powers. Returns `false`, and changes nothing, where a column is not finite.
+/// Scales columns whose squares would over- or underflow by powers of two, which leaves the reflections unchanged. Fills `factors` with
+/// these powers. Returns `false`, and changes nothing, where a column is not finite.
 fn scale_columns<T: Real>(triangle: &mut [T], jacobian: &mut [T], factors: &mut [T]) -> bool {
     let is_single = size_of::<T>() == size_of::<f32>();
     let (limit, largest_exponent) = if is_single { (1e15, 120) } else { (1e140, 1000) };
@@ -205,13 +205,13 @@ fn multiply_columns<T: Real>(rows: &mut [T], factors: &[T], of: impl Fn(T) -> T)
     }
 }
 
-/// Appends the numbers on and above the diagonal of an upper triangle, row after row.
+/// Appends the entries on and above the diagonal of an upper triangle, row after row.
 pub(crate) fn write_triangle<T: Real>(triangle: &[T], n: usize, numbers: &mut Vec<T>) {
     let rows = triangle.chunks_exact(n).enumerate();
     rows.for_each(|(i, row)| numbers.extend_from_slice(&row[i..]));
 }
 
-/// Fills an upper triangle with the numbers that [`write_triangle`] has written, and returns the numbers behind them.
+/// Fills an upper triangle with the entries that [`write_triangle`] has written, and returns the entries that follow.
 pub(crate) fn read_triangle<'a, T: Real>(mut numbers: &'a [T], n: usize, triangle: &mut [T]) -> &'a [T] {
     for (i, row) in triangle.chunks_exact_mut(n).enumerate() {
         let (of_row, others) = numbers.split_at(n - i);

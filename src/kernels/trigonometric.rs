@@ -1,11 +1,10 @@
 //! Sine, cosine and tangent without branches.
 //!
-//! `x = n π/2 + r` with `|r| ≤ π/4`, where polynomials are enough; `π/2` is subtracted in parts, such that nothing is lost
-//! before the last ones (Cody & Waite 1980). Coefficients are minimax ones, by the exchange of Remez in 60 digits.
+//! `x = n π/2 + r` with `|r| ≤ π/4`, where polynomials are enough; `π/2` is subtracted in parts, all of them without rounding errors
+//! but the last (Cody & Waite 1980). Coefficients are minimax ones, by the exchange of Remez in 60 digits.
 //!
-//! Where the absolute value is above 10⁸ ([`f64`]) or 10⁴ ([`f32`]), which no parameter of a wave that was fitted should make it,
-//! the functions are those of the float. Infinity and NaN give NaN. The sine of minus zero is
-//! zero.
+//! Above 10⁸ ([`f64`]) or 10⁴ ([`f32`]) in absolute value, the functions of the float are called instead. Infinity and NaN give NaN.
+//! The sine of minus zero is zero.
 
 use super::elementary::Elementary;
 use super::exponential::polynomial;
@@ -21,7 +20,7 @@ pub struct TrigonometricCoefficients<T: 'static> {
     reach: T,
     /// Adding it rounds to an integer.
     rounder: T,
-    /// Times this, the lowest bit of an integer is the highest of an exponent, and the next one its sign.
+    /// Factor that moves the lowest bit of an integer to the highest bit of the exponent, and the next bit to the sign.
     quarters: T,
     /// `π/2` as a sum, for fused instructions.
     whole: [T; 3],
@@ -82,7 +81,7 @@ fn reduce<T: Number, const FUSED: bool>(x: T) -> (T, T, T) {
     let rounder = T::splat(table.rounder);
     let n = multiply_add::<T, FUSED>(x, T::from_f64(std::f64::consts::FRAC_2_PI), rounder) - rounder;
     let minus_n = -n;
-    // The first differences are exact, and so is what rounding the next one leaves; the last product is small beside it.
+    // The first differences are exact, and so is the rounding error of the next one; the last product is small beside it.
     if FUSED && T::FUSED {
         let [first, second, third] = table.whole.map(T::splat);
         let (rough, product) = (minus_n.mul_add(first, x), minus_n * second);
@@ -101,7 +100,7 @@ fn reduce<T: Number, const FUSED: bool>(x: T) -> (T, T, T) {
     (n, r, rest)
 }
 
-/// Its absolute value is two where `n` is odd, otherwise zero; negative where `n` is two or three quarters of a turn.
+/// Returns ±2 for an odd `n` and ±0 for an even one; negative where `n` modulo 4 is two or three.
 #[inline(always)]
 fn quadrant<T: Number, const FUSED: bool>(n: T) -> T {
     let table = T::Element::TRIGONOMETRIC;
@@ -122,13 +121,13 @@ fn reduced_cosine<T: Number, const FUSED: bool>(r: T, rest: T) -> T {
     let (one, square) = (T::from_f64(1.0), r * r);
     let fourth = square * square;
     let half = square * T::from_f64(0.5);
-    // What rounding 1 − r²/2 left counts.
+    // The rounding error of 1 − r²/2 is added.
     let above = one - half;
     let series = fourth * polynomial::<T, FUSED>(T::Element::TRIGONOMETRIC.cosine, square, fourth);
     above + (((one - above) - half) + multiply_add::<T, FUSED>(-r, rest, series))
 }
 
-/// `y`, but the function itself where `x` is finite and out of reach.
+/// Returns `y` for `|x|` within the reach, and `f(x)` beyond it.
 #[inline(always)]
 fn within_reach<T: Number>(x: T, y: T, f: fn(T::Element) -> T::Element) -> T {
     /// Evaluates lane by lane; out of line, as it hardly ever runs.
@@ -178,7 +177,7 @@ pub(crate) fn tan<T: Number, const FUSED: bool>(x: T) -> T {
 #[cfg(test)]
 #[allow(clippy::approx_constant)]
 mod tests {
-    use super::super::accuracy::{ends_agree, keeps_bound, units};
+    use super::super::tests::{ends_agree, keeps_bound, units};
     use super::*;
 
     #[test]

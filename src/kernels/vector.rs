@@ -8,7 +8,7 @@ use crate::real::Real;
 /// Partial sums kept side by side, so that a long sum runs in vector registers and rounds less.
 const LANES: usize = 4;
 
-/// Partial sums of [`long_dot`]: so many registers that none waits for its last sum.
+/// Partial sums of [`long_dot`]: enough registers to hide the latency of an addition.
 const LONG_LANES: usize = 64;
 
 /// `aᵀb`.
@@ -29,7 +29,7 @@ pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     lanes.into_iter().fold(rest, |sum, lane| sum + lane)
 }
 
-/// `aᵀb` of thousands of numbers, by a call that has the widest registers.
+/// `aᵀb` of thousands of entries, in the widest registers; not inlined.
 pub(crate) fn long_dot<T: Real>(a: &[T], b: &[T]) -> T {
     let mut product = T::ZERO;
     simd::run(LongDot { a, b, product: &mut product });
@@ -66,7 +66,7 @@ pub(crate) fn add_scaled<T: Real>(y: &mut [T], alpha: T, x: &[T]) {
     }
 }
 
-/// Copies a few numbers, in registers if they are as many as the columns of a common block: a call takes longer than the copy.
+/// Copies a few entries, without a call for the common sizes 1, 2, 3, 6 and 9.
 #[inline(always)]
 pub(crate) fn copy_few<T: Copy>(from: &[T], to: &mut [T]) {
     match from.len() {
@@ -79,7 +79,7 @@ pub(crate) fn copy_few<T: Copy>(from: &[T], to: &mut [T]) {
     }
 }
 
-/// [`copy_few`] of a number of numbers that the compiler knows.
+/// [`copy_few`] for `N` entries.
 #[inline(always)]
 fn copy_array<T: Copy, const N: usize>(from: &[T], to: &mut [T]) {
     if let (Some(from), Some(to)) = (from.first_chunk::<N>(), to.first_chunk_mut::<N>()) {
@@ -87,7 +87,7 @@ fn copy_array<T: Copy, const N: usize>(from: &[T], to: &mut [T]) {
     }
 }
 
-/// `y += Jᵀw` for rows of as many numbers as `y` has.
+/// `y += Jᵀw` for rows of as many entries as `y` has.
 #[inline(always)]
 pub(crate) fn add_rows_times<T: Real>(y: &mut [T], rows: &[T], w: &[T]) {
     for (row, &w) in rows.chunks_exact(y.len()).zip(w) {
@@ -110,13 +110,13 @@ pub(crate) fn safe_norm<T: Real>(numbers: impl Iterator<Item = T> + Clone) -> T 
     unit * numbers.fold(T::ZERO, |sum, number| sum + (number / unit) * (number / unit)).sqrt()
 }
 
-/// All entries are finite.
+/// Returns true if all entries are finite.
 #[inline(always)]
 pub(crate) fn all_finite<T: Real>(x: &[T]) -> bool {
     x.iter().all(|x| x.is_finite())
 }
 
-/// A sum of squares has lost digits to underflow, or all of them.
+/// Returns true if a sum of squares has lost digits to underflow.
 #[inline(always)]
 pub(crate) fn underflows<T: Real>(squares: T) -> bool {
     squares.abs() * T::EPSILON == T::ZERO

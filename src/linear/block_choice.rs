@@ -15,11 +15,11 @@ use crate::real::Real;
 /// Expected number of rounds of conjugate gradients where they take over.
 const ROUNDS: f64 = 100.0;
 
-/// Ratio of the estimated times from which conjugate gradients take over from a factorisation. Factors solve exactly, and so take fewer
-/// iterations: grids of 14³ poses in space are as fast either way, of 20³ three to four times as fast by conjugate gradients.
+/// Ratio of the estimated times from which conjugate gradients replace a factorisation. A factorisation solves exactly, and so takes fewer
+/// iterations: both take the same time for a grid of 14³ poses in space; for 20³, conjugate gradients are three to four times as fast.
 const FAR: f64 = 10.0;
 
-/// The Schur complement is worth its detour where it leaves less than this share of the columns.
+/// Share of the columns below which the Schur complement pays.
 const WORTHWHILE: f64 = 0.5;
 
 /// A model of a problem of blocks: of the form that is planned, or by conjugate gradients where the factor does not fit the
@@ -33,14 +33,14 @@ pub(super) fn of_blocks<T: Real>(plan: &Plan, blocks: &dyn BlockJacobian<T>) -> 
         _ => match SparseNormal::new(structure.clone(), plan.budget) {
             Ok(normal) if plan.may_iterate && is_far(&normal, &structure, plan) => iterative(plan, structure),
             Ok(normal) => Ok(Box::new(normal)),
-            // The least that would do is what the error says.
+            // The error names the least memory that would do.
             Err(PlanError::Memory { .. }) if plan.may_iterate => iterative(plan, structure),
             Err(error) => Err(error),
         },
     }
 }
 
-/// Conjugate gradients are far faster than the factorisation, even if they take many rounds.
+/// Returns true if [`ROUNDS`] rounds of conjugate gradients are far faster than the factorisation.
 fn is_far<T: Real>(normal: &SparseNormal<T>, structure: &BlockStructure, plan: &Plan) -> bool {
     let entries = structure.entries(plan.m) as f64;
     let round = Work::elementwise(entries, 4.0, 1.0) + Work::elementwise(plan.n as f64, 12.0, 12.0);
@@ -57,7 +57,7 @@ fn iterative<T: Real>(plan: &Plan, structure: BlockStructure) -> Result<BoxedMod
     inexact(plan, structure, Cgnr::new)
 }
 
-/// Conjugate gradients on a system that is made for the structure.
+/// Conjugate gradients on a system for this structure.
 fn inexact<T: Real, S: InexactSystem<T> + Send + Sync + 'static>(
     plan: &Plan,
     structure: BlockStructure,

@@ -1,29 +1,27 @@
 //! The inverse of the blocks on a matrix's diagonal.
 
-use super::block_rows::square_places;
 use super::model::IllConditioned;
 use crate::kernels::triangular::{cholesky, solve_cholesky};
+use crate::lists::prefix_sums;
 use crate::real::Real;
 
 /// Cholesky factors of square blocks, one for each part of a vector.
 #[derive(Debug, Clone)]
 pub(super) struct BlockJacobi<T> {
-    /// First number of each part, and the length of the vector.
+    /// First entry of each part, and the length of the vector.
     offsets: Vec<usize>,
-    /// First number of each block, and the number of all.
+    /// First entry of each block, and the number of all.
     places: Vec<usize>,
     factors: Vec<T>,
     inverse_pivots: Vec<T>,
 }
 
 impl<T: Real> BlockJacobi<T> {
-    /// Room for blocks of these sizes.
+    /// Zero blocks of these sizes.
     pub(super) fn new(sizes: impl Iterator<Item = usize> + Clone) -> Self {
-        let mut offsets = vec![0];
-        sizes.clone().for_each(|size| offsets.push(offsets[offsets.len() - 1] + size));
-        let places = square_places(sizes);
-        let (numbers, n) = (places[places.len() - 1], offsets[offsets.len() - 1]);
-        BlockJacobi { offsets, places, factors: vec![T::ZERO; numbers], inverse_pivots: vec![T::ZERO; n] }
+        let (offsets, places) = (prefix_sums(sizes.clone()), prefix_sums(sizes.map(|size| size * size)));
+        let (entries, n) = (places[places.len() - 1], offsets[offsets.len() - 1]);
+        BlockJacobi { offsets, places, factors: vec![T::ZERO; entries], inverse_pivots: vec![T::ZERO; n] }
     }
 
     /// Number of blocks.

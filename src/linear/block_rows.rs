@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::choice::PlanError;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
+use crate::lists::{Lists, prefix_sums};
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
 
@@ -13,10 +14,8 @@ use crate::real::Real;
 pub struct BlockStructure {
     /// First column of each block of columns, and the number of columns.
     offsets: Vec<usize>,
-    /// Blocks of columns of each residual block, one list behind the other.
-    touched: Vec<u32>,
-    /// First of each list, and the end of the last.
-    starts: Vec<usize>,
+    /// Blocks of columns of each residual block.
+    touched: Lists<u32>,
 }
 
 impl BlockStructure {
@@ -39,18 +38,18 @@ impl BlockStructure {
         if offsets[sizes.len()] != n {
             return Err(wrong);
         }
-        let (mut touched, mut starts) = (Vec::new(), vec![0]);
+        let mut touched = Lists::new();
         let mut culprit = None;
         problem.visit_structure(&mut |own| {
             let is_wrong = |place: usize| own[place] >= sizes.len() || own[..place].contains(&own[place]);
             if culprit.is_none() && (0..own.len()).any(is_wrong) {
-                culprit = Some(starts.len() - 1);
+                culprit = Some(touched.len());
             }
-            touched.extend(own.iter().map(|&block| block as u32));
-            starts.push(touched.len());
+            touched.items.extend(own.iter().map(|&block| block as u32));
+            touched.end();
         });
         match culprit {
-            None => Ok(BlockStructure { offsets, touched, starts }),
+            None => Ok(BlockStructure { offsets, touched }),
             residual_block => Err(PlanError::Blocks { residual_block }),
         }
     }
@@ -77,12 +76,12 @@ impl BlockStructure {
 
     /// Number of residual blocks.
     pub(super) fn residual_blocks(&self) -> usize {
-        self.starts.len() - 1
+        self.touched.len()
     }
 
     /// Blocks of columns that residual block `k` has derivatives in.
     pub(super) fn touched(&self, k: usize) -> &[u32] {
-        &self.touched[self.starts[k]..self.starts[k + 1]]
+        self.touched.of(k)
     }
 
     /// Number of columns in which residual block `k` has derivatives.
@@ -99,33 +98,15 @@ impl BlockStructure {
     /// Bytes of two Jacobians of `m` rows, of the blocks on the diagonal, and of vectors.
     pub(super) fn bytes<T>(&self, m: usize) -> usize {
         let squares: usize = (0..self.blocks()).map(|block| self.size(block).saturating_mul(self.size(block))).sum();
-        let numbers = self.entries(m).saturating_mul(2).saturating_add(squares.saturating_mul(3));
-        numbers.saturating_add(self.columns().saturating_mul(20)).saturating_mul(size_of::<T>())
+        let entries = self.entries(m).saturating_mul(2).saturating_add(squares.saturating_mul(3));
+        entries.saturating_add(self.columns().saturating_mul(20)).saturating_mul(size_of::<T>())
     }
 
-    /// Residual blocks that touch each block of columns, one list behind the other, and the first of each list.
-    pub(super) fn residual_blocks_of_all(&self) -> (Vec<u32>, Vec<usize>) {
-        let mut starts = vec![0; self.blocks() + 1];
-        self.touched.iter().for_each(|&block| starts[block as usize + 1] += 1);
-        for block in 0..self.blocks() {
-            starts[block + 1] += starts[block];
-        }
-        let (mut lists, mut next) = (vec![0; self.touched.len()], starts.clone());
-        for k in 0..self.residual_blocks() {
-            for &block in self.touched(k) {
-                lists[next[block as usize]] = k as u32;
-                next[block as usize] += 1;
-            }
-        }
-        (lists, starts)
+    /// Residual blocks that touch each block of columns.
+    pub(super) fn residual_blocks_of_all(&self) -> Lists<u32> {
+        let blocks_of = |k: usize| self.touched(k).iter().map(move |&block| (block as usize, k as u32));
+        Lists::sorted(self.blocks(), (0..self.residual_blocks()).flat_map(blocks_of))
     }
-}
-
-/// First number of each of the square blocks of these sizes, one behind the other, and the number of all.
-pub(super) fn square_places(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut places = vec![0];
-    sizes.for_each(|size| places.push(places[places.len() - 1] + size * size));
-    places
 }
 
 /// `J` by its stored entries at a point, `Jᵀr`, and the blocks on the diagonal of `JᵀJ`.
@@ -133,20 +114,20 @@ pub(super) fn square_places(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
 pub struct BlockRows<T> {
     /// Rows of each residual block, one behind the other: the columns of its blocks side by side.
     values: Vec<T>,
-    /// First number of each residual block's rows, and the number of all.
+    /// First entry of each residual block's rows, and the number of all.
     starts: Vec<usize>,
     /// `Jᵀr`.
     pub(super) gradient: Vec<T>,
     /// Blocks on the diagonal of `JᵀJ`, by rows.
     diagonal: Vec<T>,
-    /// First number of each of them, and the number of all.
+    /// First entry of each of them, and the number of all.
     places: Vec<usize>,
 }
 
 impl<T: Real> BlockRows<T> {
     /// No rows yet.
     pub(super) fn new(structure: &BlockStructure) -> Self {
-        let places = square_places((0..structure.blocks()).map(|block| structure.size(block)));
+        let places = prefix_sums((0..structure.blocks()).map(|block| structure.size(block).pow(2)));
         BlockRows {
             values: Vec::new(),
             starts: vec![0],
@@ -276,7 +257,7 @@ impl<T: Real> Kernel for AddRows<'_, T> {
     }
 }
 
-/// Adds up `‖Jv‖²` and, if wanted, `JᵀJv`, in one pass over the rows.
+/// Computes `‖Jv‖²` and optionally `JᵀJv`, in one pass over the rows.
 struct GramTimes<'a, T> {
     rows: &'a BlockRows<T>,
     structure: &'a BlockStructure,

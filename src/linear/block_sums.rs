@@ -17,38 +17,38 @@ const FEWEST: usize = 512;
 /// No part.
 const NONE: u32 = u32::MAX;
 
-/// Mark of a block that more than one part adds to.
+/// Mark of a block that several parts add to.
 const SHARED: u32 = u32::MAX - 1;
 
 /// `JᵀJ` and `Jᵀr` as sums over residual blocks.
 ///
 /// The residual blocks are summed in parts, which follow from their number, on all cores. A block of `JᵀJ` that only one part adds
-/// to is in that part's range of the numbers; the others, like the blocks of `Jᵀr`, are summed by each part for itself, and then
+/// to is in that part's range of the entries; the others, like the blocks of `Jᵀr`, are summed by each part for itself, and then
 /// over the parts, in their order. So the sums do not depend on the number of threads.
 pub(super) struct BlockSums<T> {
-    parts: Vec<Part<T>>,
-    /// Numbers of the blocks that more than one part adds to.
+    parts: Vec<BlockPart<T>>,
+    /// Entries of the blocks that more than one part adds to.
     shared: Range<usize>,
 }
 
-/// Residual blocks that follow each other.
-struct Part<T> {
+/// Consecutive residual blocks.
+struct BlockPart<T> {
     structure: Structure,
     sums: PartSums<T>,
 }
 
-/// Places of the products of a part's residual blocks.
+/// Positions of the products of a part's residual blocks.
 struct Structure {
     /// The residual blocks.
     blocks: Range<usize>,
-    /// Blocks of columns of each residual block, one list behind the other: first of the part's numbers of `Jᵀr`, and number of
+    /// Blocks of columns of each residual block, one list behind the other: first of the part's entries of `Jᵀr`, and number of
     /// columns.
     columns: Vec<(usize, usize)>,
     /// End of each list.
     ends: Vec<usize>,
     /// Places of the product of each pair of them, `(0, 0), (1, 0), (1, 1), (2, 0) …`, one list behind the other.
-    places: Vec<Place>,
-    /// Numbers of `JᵀJ` that only this part adds to.
+    places: Vec<ProductSlot>,
+    /// Entries of `JᵀJ` that only this part adds to.
     own: Range<usize>,
     /// Places of the part's sums of the other blocks of `JᵀJ`, in their order.
     shared: Vec<Span>,
@@ -56,10 +56,10 @@ struct Structure {
     gradient: Vec<Span>,
 }
 
-/// Place of the product of two blocks of columns.
+/// Position of the product of two blocks of columns.
 #[derive(Clone, Copy)]
-struct Place {
-    /// First number.
+struct ProductSlot {
+    /// First entry.
     at: usize,
     /// True if the product with the rows of the second block is stored.
     is_transposed: bool,
@@ -67,7 +67,7 @@ struct Place {
     is_shared: bool,
 }
 
-/// Numbers that follow each other.
+/// Consecutive entries.
 struct Span {
     start: usize,
     len: usize,
@@ -83,90 +83,35 @@ struct PartSums<T> {
 }
 
 impl<T: Real> BlockSums<T> {
-    /// Room for the sums over the residual blocks of this structure; the numbers of the pattern are arranged for them.
+    /// Zero sums for this structure. The entries of the pattern are rearranged, part by part.
     pub(super) fn new(pattern: &mut BlockPattern, structure: &BlockStructure) -> Self {
         let parts: Vec<_> = parallel::parts(structure.residual_blocks(), FEWEST).collect();
-        let pairs = |k: usize| {
-            let touched = structure.touched(k);
-            let up_to = |(p, &i): (usize, &u32)| touched[..=p].iter().map(move |&j| (i as usize, j as usize));
-            touched.iter().enumerate().flat_map(up_to)
+        let owner = arrange(pattern, structure, &parts);
+        let mut layout = SumLayout {
+            pattern,
+            structure,
+            owner,
+            columns: vec![(NONE, 0); pattern.blocks()],
+            shared: vec![(NONE, 0); pattern.stored_blocks()],
+            start: 0,
         };
-        let index = |pattern: &BlockPattern, i: usize, j: usize| {
-            pattern.index(i.max(j), i.min(j)).expect("the pattern has all pairs")
-        };
-        let mut owner = vec![NONE; pattern.stored_blocks()];
-        let mut order = Vec::with_capacity(owner.len());
-        for (p, part) in parts.iter().enumerate() {
-            for (i, j) in part.clone().flat_map(pairs) {
-                let k = index(pattern, i, j);
-                if owner[k] == NONE {
-                    owner[k] = p as u32;
-                    order.push(k);
-                } else if owner[k] != p as u32 {
-                    owner[k] = SHARED;
-                }
-            }
-        }
-        order.extend((0..owner.len()).filter(|&k| owner[k] == NONE));
-        // In the order in which they are added to; stable.
-        order.sort_by_cached_key(|&k| owner[k].min(SHARED) as usize);
-        pattern.arrange(&order);
-
-        // Where the part at hand has its sums of each block of columns, and of each block that it does not own.
-        let (mut own_columns, mut own_shared) = (vec![(NONE, 0); pattern.blocks()], vec![(NONE, 0); owner.len()]);
-        let mut start = 0;
-        let parts = parts.into_iter().enumerate().map(|(p, part)| {
-            let p = p as u32;
-            let (mut columns, mut part_ends, mut places) = (Vec::new(), Vec::new(), Vec::new());
-            let (mut shared, mut gradient) = (Spans::default(), Spans::default());
-            let mut end = start;
-            for k in part.clone() {
-                for block in structure.touched(k).iter().map(|&block| block as usize) {
-                    let range = pattern.range(block);
-                    if own_columns[block].0 != p {
-                        own_columns[block] = (p, gradient.len);
-                        gradient.push(range.start, range.len());
-                    }
-                    columns.push((own_columns[block].1, range.len()));
-                }
-                part_ends.push(columns.len());
-                for (i, j) in pairs(k) {
-                    let (k, len) = (index(pattern, i, j), pattern.size(i) * pattern.size(j));
-                    let (place, is_shared) = (pattern.place(k), owner[k] == SHARED);
-                    if is_shared && own_shared[k].0 != p {
-                        own_shared[k] = (p, shared.len);
-                        shared.push(place, len);
-                    } else if !is_shared {
-                        end = end.max(place + len);
-                    }
-                    let at = if is_shared { own_shared[k].1 } else { place - start };
-                    places.push(Place { at, is_transposed: i < j, is_shared });
-                }
-            }
-            let own = std::mem::replace(&mut start, end)..end;
-            let sums = PartSums {
-                shared: vec![T::ZERO; shared.len],
-                gradient: vec![T::ZERO; gradient.len],
-                squares: T::ZERO,
-                outcome: Ok(T::ZERO),
-            };
-            let (shared, gradient) = (shared.spans, gradient.spans);
-            Part {
-                structure: Structure { blocks: part, columns, ends: part_ends, places, own, shared, gradient },
-                sums,
-            }
+        let parts = (0..).zip(parts).map(|(p, blocks)| {
+            let structure = layout.part(p, blocks);
+            let zeros = |spans: &[Span]| vec![T::ZERO; spans.iter().map(|span| span.len).sum()];
+            let (shared, gradient) = (zeros(&structure.shared), zeros(&structure.gradient));
+            BlockPart { structure, sums: PartSums { shared, gradient, squares: T::ZERO, outcome: Ok(T::ZERO) } }
         });
         let parts = parts.collect();
-        BlockSums { parts, shared: start..pattern.numbers() }
+        BlockSums { parts, shared: layout.start..pattern.entry_count() }
     }
 
-    /// Room for the rows of each part.
+    /// Empty rows for each part.
     pub(super) fn rows(&self) -> Vec<KeptRows<T>> {
         self.parts.iter().map(|part| KeptRows::new(part.structure.blocks.clone())).collect()
     }
 
-    /// Fills the numbers of `JᵀJ` and `Jᵀr` with the sums over the residual blocks of a problem at `x`; returns their cost, and
-    /// the sum of the squares of the rows. The rows are kept if there is [room](Self::rows) for them.
+    /// Fills the entries of `JᵀJ` and `Jᵀr` with the sums over the residual blocks of a problem at `x`; returns their cost, and
+    /// the sum of the squares of the rows. The rows are kept unless `rows` is empty.
     pub(super) fn sum(
         &mut self,
         problem: &mut dyn BlockJacobian<T>,
@@ -176,7 +121,7 @@ impl<T: Real> BlockSums<T> {
     ) -> Result<(T, T), EvaluationError> {
         let (mut own, shared) = gram.split_at_mut(self.shared.start);
         let mut rows = rows.iter_mut();
-        let additions = self.parts.iter_mut().map(|Part { structure, sums }| {
+        let additions = self.parts.iter_mut().map(|BlockPart { structure, sums }| {
             let (values, others) = std::mem::take(&mut own).split_at_mut(structure.own.len());
             own = others;
             Addition::new(structure, sums, values, rows.next())
@@ -210,7 +155,7 @@ impl<T: Real> BlockSums<T> {
         let mut squares = T::ZERO;
         shared.fill(T::ZERO);
         gradient.fill(T::ZERO);
-        for Part { structure, sums } in &self.parts {
+        for BlockPart { structure, sums } in &self.parts {
             squares += sums.squares;
             add_spans(gradient, &structure.gradient, &sums.gradient, 0);
             add_spans(shared, &structure.shared, &sums.shared, self.shared.start);
@@ -219,7 +164,90 @@ impl<T: Real> BlockSums<T> {
     }
 }
 
-/// Spans of numbers, and how many numbers they have.
+/// The pairs of blocks of columns of a residual block, in the order in which their products are added.
+fn pairs(structure: &BlockStructure, k: usize) -> impl Iterator<Item = (usize, usize)> {
+    let touched = structure.touched(k);
+    let up_to = |(p, &i): (usize, &u32)| touched[..=p].iter().map(move |&j| (i as usize, j as usize));
+    touched.iter().enumerate().flat_map(up_to)
+}
+
+/// Index of the block of a pair among the stored blocks.
+fn index(pattern: &BlockPattern, (i, j): (usize, usize)) -> usize {
+    pattern.index(i.max(j), i.min(j)).expect("the pattern has all pairs")
+}
+
+/// Arranges the stored blocks by the part that adds to them. Returns that part for each, [`SHARED`] where there are several, and [`NONE`].
+fn arrange(pattern: &mut BlockPattern, structure: &BlockStructure, parts: &[Range<usize>]) -> Vec<u32> {
+    let mut owner = vec![NONE; pattern.stored_blocks()];
+    let mut order = Vec::with_capacity(owner.len());
+    for (p, part) in (0..).zip(parts) {
+        for pair in part.clone().flat_map(|k| pairs(structure, k)) {
+            let k = index(pattern, pair);
+            if owner[k] == NONE {
+                owner[k] = p;
+                order.push(k);
+            } else if owner[k] != p {
+                owner[k] = SHARED;
+            }
+        }
+    }
+    order.extend((0..owner.len()).filter(|&k| owner[k] == NONE));
+    // By part, and within a part in the order of the first addition: the sort is stable.
+    order.sort_by_cached_key(|&k| owner[k].min(SHARED) as usize);
+    pattern.arrange(&order);
+    owner
+}
+
+/// Positions of the sums of the parts, found one part after the other.
+struct SumLayout<'a> {
+    pattern: &'a BlockPattern,
+    structure: &'a BlockStructure,
+    /// Part that adds to each stored block.
+    owner: Vec<u32>,
+    /// Last part that adds to each block of columns, and the position of its sums.
+    columns: Vec<(u32, usize)>,
+    /// Last part that adds to each shared block, and the position of its sums.
+    shared: Vec<(u32, usize)>,
+    /// First entry of `JᵀJ` that the parts so far do not own.
+    start: usize,
+}
+
+impl SumLayout<'_> {
+    /// The positions of part `p`, which has these residual blocks.
+    fn part(&mut self, p: u32, blocks: Range<usize>) -> Structure {
+        let (pattern, start) = (self.pattern, self.start);
+        let (mut columns, mut ends, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut shared, mut gradient) = (Spans::default(), Spans::default());
+        let mut end = start;
+        for k in blocks.clone() {
+            for &block in self.structure.touched(k) {
+                let (range, own) = (pattern.range(block as usize), &mut self.columns[block as usize]);
+                if own.0 != p {
+                    *own = (p, gradient.len);
+                    gradient.push(range.start, range.len());
+                }
+                columns.push((own.1, range.len()));
+            }
+            ends.push(columns.len());
+            for (i, j) in pairs(self.structure, k) {
+                let (k, len) = (index(pattern, (i, j)), pattern.size(i) * pattern.size(j));
+                let (place, is_shared) = (pattern.place(k), self.owner[k] == SHARED);
+                if is_shared && self.shared[k].0 != p {
+                    self.shared[k] = (p, shared.len);
+                    shared.push(place, len);
+                } else if !is_shared {
+                    end = end.max(place + len);
+                }
+                let at = if is_shared { self.shared[k].1 } else { place - start };
+                places.push(ProductSlot { at, is_transposed: i < j, is_shared });
+            }
+        }
+        let own = std::mem::replace(&mut self.start, end)..end;
+        Structure { blocks, columns, ends, places, own, shared: shared.spans, gradient: gradient.spans }
+    }
+}
+
+/// Spans, and their number of entries.
 #[derive(Default)]
 struct Spans {
     spans: Vec<Span>,
@@ -227,7 +255,7 @@ struct Spans {
 }
 
 impl Spans {
-    /// Appends a span, to the last one if it follows that.
+    /// Appends a span, or extends the last one where it follows that.
     fn push(&mut self, start: usize, len: usize) {
         self.len += len;
         match self.spans.last_mut() {
@@ -237,13 +265,13 @@ impl Spans {
     }
 }
 
-/// Adds numbers, one after the other, at these spans; the first of `sums` is number `first`.
-fn add_spans<T: Real>(sums: &mut [T], spans: &[Span], mut numbers: &[T], first: usize) {
+/// Adds entries, one after the other, at these spans; the first of `sums` is number `first`.
+fn add_spans<T: Real>(sums: &mut [T], spans: &[Span], mut entries: &[T], first: usize) {
     for span in spans {
-        let (of_span, others) = numbers.split_at(span.len);
+        let (of_span, others) = entries.split_at(span.len);
         let sums = &mut sums[span.start - first..][..span.len];
-        sums.iter_mut().zip(of_span).for_each(|(sum, &number)| *sum += number);
-        numbers = others;
+        sums.iter_mut().zip(of_span).for_each(|(sum, &entry)| *sum += entry);
+        entries = others;
     }
 }
 
@@ -251,16 +279,16 @@ fn add_spans<T: Real>(sums: &mut [T], spans: &[Span], mut numbers: &[T], first: 
 struct Addition<'a, T> {
     structure: &'a Structure,
     sums: &'a mut PartSums<T>,
-    /// Numbers of `JᵀJ` that only this part adds to.
+    /// Entries of `JᵀJ` that only this part adds to.
     values: &'a mut [T],
-    /// Room for the rows, where they are kept.
+    /// The rows, where they are kept.
     rows: Option<&'a mut KeptRows<T>>,
     /// Number of residual blocks that have been added.
     block: usize,
     /// Number of their blocks of columns.
     start: usize,
     /// Places of the residual blocks that have not been added.
-    places: std::slice::Iter<'a, Place>,
+    places: std::slice::Iter<'a, ProductSlot>,
     /// First residual block that is not of the structure.
     contradiction: Option<usize>,
 }
@@ -322,9 +350,9 @@ impl<'a, T: Real> Addition<'a, T> {
 struct AddBlock<'a, 'b, T> {
     r: &'a [T],
     jacobian: &'a [T],
-    /// First number of the gradient, and number of columns, of each block of columns.
+    /// First entry of the gradient, and number of columns, of each block of columns.
     columns: &'a [(usize, usize)],
-    places: &'a mut std::slice::Iter<'b, Place>,
+    places: &'a mut std::slice::Iter<'b, ProductSlot>,
     values: &'a mut [T],
     shared: &'a mut [T],
     gradient: &'a mut [T],
@@ -384,7 +412,7 @@ fn add_product<T: Real>(
     }
 }
 
-/// [`add_product`] of numbers of columns that the compiler knows.
+/// [`add_product`] for `M` and `N` columns.
 #[inline(always)]
 fn add_sized_product<T: Real, const M: usize, const N: usize>(
     block: &mut [T],

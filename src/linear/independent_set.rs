@@ -5,11 +5,11 @@ use super::block_rows::BlockStructure;
 /// A maximal set of blocks of columns of which no two share a residual block, such as the points of bundle adjustment: in the order of
 /// the columns that their elimination connects, the fewest first.
 pub(super) fn independent_set(structure: &BlockStructure) -> Vec<usize> {
-    let (lists, starts) = structure.residual_blocks_of_all();
+    let residual_blocks = structure.residual_blocks_of_all();
     let n = structure.blocks();
     let neighbours = |block: usize| {
-        let own = &lists[starts[block]..starts[block + 1]];
-        own.iter().flat_map(|&k| structure.touched(k as usize)).map(|&other| other as usize)
+        let own = residual_blocks.of(block).iter();
+        own.flat_map(|&k| structure.touched(k as usize)).map(|&other| other as usize)
     };
     let mut seen_by = vec![u32::MAX; n];
     let connected: Vec<usize> = (0..n)

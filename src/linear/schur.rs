@@ -51,7 +51,8 @@ impl<T: Real> Schur<T> {
         let pattern = BlockPattern::new(&sizes, &pairs).map_err(too_large)?;
         drop(pairs);
         let symbolic = SymbolicCholesky::new(&pattern).map_err(too_large)?;
-        let numbers = pattern.numbers().saturating_add(symbolic.numbers()).saturating_add(8 * structure.columns());
+        let numbers =
+            pattern.entry_count().saturating_add(symbolic.entry_count()).saturating_add(8 * structure.columns());
         let needed = numbers.saturating_mul(size_of::<T>());
         if needed > budget {
             return Err(PlanError::Memory { needed, rows_that_fit: 0 });

@@ -14,7 +14,7 @@ use crate::kernels::vector::{dot, scale_twice, scaled_norm};
 use crate::problem::{BlockJacobian, EvaluationError, Rate, Work};
 use crate::real::Real;
 
-/// Damping of `ε` to this power shows which directions are undetermined.
+/// Exponent of `ε` in the damping that reveals undetermined directions.
 const SMALL_DAMPING: f64 = 0.7;
 
 /// Ratio of two dampings; an undetermined direction's variance falls by the same ratio.
@@ -31,29 +31,29 @@ const AFFORDABLE: f64 = 40.0;
 /// The order of elimination, and where the factor fills in, is found once. A linearisation takes the products of each
 /// residual block's own columns, and a solve a sparse Cholesky factorisation.
 ///
-/// A step along which `JᵀJ` has lost its digits is solved for by [orthogonal elimination](OrthogonalElimination) of the rows, where
-/// that is not far slower. So rows are kept at the start, until the first step shows whether they are needed, and from the first
-/// step on that needs them; at that point the problem is linearised again.
+/// A step along which `JᵀJ` has lost its digits is solved for by [orthogonal elimination](OrthogonalElimination) of the rows, unless that
+/// is far slower. Rows are kept for the first step. If it does not need them they are dropped, and kept again from the first step on that
+/// does; the problem is then linearised again at the same point.
 pub struct SparseNormal<T> {
     structure: BlockStructure,
     /// Sums at the current point and at the candidate.
-    sums: [Sums<T>; 2],
+    sums: [BlockEquations<T>; 2],
     /// Index of the current point's.
     current: usize,
     factor: SparseCholesky<T>,
     block_sums: BlockSums<T>,
     elimination: Option<OrthogonalElimination<T>>,
-    /// Largest damping with which the rows were singular, too; infinite where their elimination takes too much work.
+    /// Largest damping at which QR of the rows failed as well; infinite if QR is too expensive to try.
     hopeless: Option<T>,
-    /// A step has been solved for by the rows.
+    /// True once a step has been computed from the rows.
     rows_help: bool,
-    /// The rows of the next linearisation are kept, even if they have not helped before.
+    /// True if the next linearisation keeps its rows.
     needs_rows: bool,
-    room: Vec<T>,
+    scratch: Vec<T>,
 }
 
 /// Sums over residual blocks.
-struct Sums<T> {
+struct BlockEquations<T> {
     /// `JᵀJ`.
     gram: BlockMatrix<T>,
     /// `Jᵀr`.
@@ -80,15 +80,17 @@ impl<T: Real> SparseNormal<T> {
         let too_large = |_: TooLarge| PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 };
         let pattern = BlockPattern::new(&sizes, &pairs).map_err(too_large)?;
         let symbolic = SymbolicCholesky::new(&pattern).map_err(too_large)?;
-        let numbers = pattern.numbers().saturating_mul(2).saturating_add(symbolic.numbers()).saturating_add(8 * n);
-        let needed = numbers.saturating_mul(size_of::<T>());
+        let entries =
+            pattern.entry_count().saturating_mul(2).saturating_add(symbolic.entry_count()).saturating_add(8 * n);
+        let needed = entries.saturating_mul(size_of::<T>());
         if needed > budget {
             return Err(PlanError::Memory { needed, rows_that_fit: 0 });
         }
         let mut pattern = pattern;
         let block_sums = BlockSums::new(&mut pattern, &structure);
         let factor = SparseCholesky::new(symbolic, &pattern).map_err(too_large)?;
-        let zero = || Sums { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n], rows: Vec::new() };
+        let zero =
+            || BlockEquations { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n], rows: Vec::new() };
         let sums = [zero(), zero()];
         Ok(SparseNormal {
             structure,
@@ -100,13 +102,13 @@ impl<T: Real> SparseNormal<T> {
             hopeless: None,
             rows_help: false,
             needs_rows: true,
-            room: vec![T::ZERO; n],
+            scratch: vec![T::ZERO; n],
         })
     }
 
     /// Work of a factorisation.
     pub(super) fn factorization(&self) -> Work {
-        Work::new(Rate::Factorization, self.factor.flops(), self.factor.numbers() as f64)
+        Work::new(Rate::Factorization, self.factor.flops(), self.factor.entry_count() as f64)
     }
 
     /// The normal equations at `x`, and a structure that contradicts itself.
@@ -131,13 +133,13 @@ impl<T: Real> SparseNormal<T> {
     ///
     /// The blocks of columns that are undetermined.
     pub(crate) fn into_inverse(mut self) -> Result<InverseSubset<T>, Vec<usize>> {
-        let mut d = vec![T::ZERO; self.room.len()];
+        let mut d = vec![T::ZERO; self.scratch.len()];
         self.column_norms(&mut d);
         let without_influence: Vec<usize> = self.blocks_where(|j| d[j] == T::ZERO);
         if !without_influence.is_empty() {
             return Err(without_influence);
         }
-        // Of variances in units of the columns, those of undetermined directions are as large as the damping lets them be.
+        // In units of the columns, variances of undetermined directions are limited by the damping alone.
         let small = T::EPSILON.powf(T::from_f64(SMALL_DAMPING));
         let undamped = self.scaled_variances(T::ZERO, &d);
         if let Some((inverse, variances)) = undamped
@@ -178,7 +180,7 @@ impl<T: Real> SparseNormal<T> {
         Some((inverse, variances))
     }
 
-    /// Blocks of columns of which this is true of one.
+    /// Blocks of columns with at least one column for which `is_true` holds.
     fn blocks_where(&self, is_true: impl Fn(usize) -> bool) -> Vec<usize> {
         let pattern = self.sums[self.current].gram.pattern();
         (0..pattern.blocks()).filter(|&block| pattern.range(block).any(&is_true)).collect()
@@ -191,7 +193,7 @@ impl<T: Real> SparseNormal<T> {
         problem: &mut dyn BlockJacobian<T>,
         x: &[T],
     ) -> Result<(T, T), EvaluationError> {
-        let Sums { gram, gradient, rows } = &mut self.sums[1 - self.current];
+        let BlockEquations { gram, gradient, rows } = &mut self.sums[1 - self.current];
         if !(std::mem::take(&mut self.needs_rows) || self.rows_help) {
             *rows = Vec::new();
         } else if rows.is_empty() {
@@ -207,7 +209,7 @@ impl<T: Real> SparseNormal<T> {
 
     /// Solves by the Cholesky factorisation of `JᵀJ + λD²`.
     fn solve_normal(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
-        let Sums { gram, gradient, .. } = &self.sums[self.current];
+        let BlockEquations { gram, gradient, .. } = &self.sums[self.current];
         self.factor.factorize(gram, lambda, d)?;
         step.iter_mut().zip(gradient).for_each(|(step, &gradient)| *step = -gradient);
         self.factor.solve_in_place(step);
@@ -215,9 +217,9 @@ impl<T: Real> SparseNormal<T> {
     }
 
     /// Condition number of `H = JᵀJ + λD²` along a step `δ`: `Σ H_jj δ_j² / δᵀHδ`, which no unit changes. It is infinite where `δ`
-    /// does not lead downwards.
+    /// is not a descent direction.
     fn condition_along(&self, lambda: T, d: &[T], step: &[T]) -> T {
-        let Sums { gram, gradient, .. } = &self.sums[self.current];
+        let BlockEquations { gram, gradient, .. } = &self.sums[self.current];
         let curvature = -dot(gradient, step);
         let length = scaled_norm(d, step);
         let form = gram.diagonal_form(step) + lambda * length * length;
@@ -226,17 +228,17 @@ impl<T: Real> SparseNormal<T> {
 
     /// Solves by orthogonal elimination of the rows, which have been kept.
     fn solve_rows(&mut self, lambda: T, d: &[T], step: &mut [T]) -> Result<(), IllConditioned> {
-        let SparseNormal { structure, factor, elimination, hopeless, room, .. } = self;
-        let Sums { gram, rows, .. } = &self.sums[self.current];
+        let SparseNormal { structure, factor, elimination, hopeless, scratch, .. } = self;
+        let BlockEquations { gram, rows, .. } = &self.sums[self.current];
         let rows = |k: usize| KeptRows::find(rows, k);
         let elimination = elimination.get_or_insert_with(|| OrthogonalElimination::new(factor, structure));
         if elimination.flops(factor, |k| rows(k).0.len()) > AFFORDABLE * factor.flops() {
             *hopeless = Some(T::INFINITY);
             return Err(IllConditioned);
         }
-        gram.diagonal(room);
-        room.iter_mut().zip(d).for_each(|(square, &d)| *square += lambda * d * d);
-        let outcome = elimination.solve(factor, structure, rows, (lambda, d), room, step);
+        gram.diagonal(scratch);
+        scratch.iter_mut().zip(d).for_each(|(square, &d)| *square += lambda * d * d);
+        let outcome = elimination.solve(factor, structure, rows, (lambda, d), scratch, step);
         let largest = T::from_f64(TOLERANCE.sqrt()) / T::EPSILON;
         if outcome.is_ok() && self.condition_along(lambda, d, step) <= largest * largest {
             return outcome;
@@ -309,7 +311,7 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
     }
 
     fn inverse_form(&mut self, damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
-        scale_twice(&mut self.room, damped.d, step);
-        Ok(self.factor.inverse_form(&self.room))
+        scale_twice(&mut self.scratch, damped.d, step);
+        Ok(self.factor.inverse_form(&self.scratch))
     }
 }

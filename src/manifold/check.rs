@@ -13,7 +13,7 @@ const LENGTHS: [f64; 4] = [1.0, 0.3, 0.03, 1e-3];
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ManifoldError<T: Real> {
-    /// There are more degrees of freedom than numbers.
+    /// There are more degrees of freedom than coordinates.
     #[error("{manifold}: a step has {tangent} numbers, more than the {ambient} of a point")]
     Sizes {
         /// Name of the manifold.
@@ -23,7 +23,7 @@ pub enum ManifoldError<T: Real> {
         /// Numbers of a step.
         tangent: usize,
     },
-    /// The point has another number of numbers.
+    /// The point has another number of coordinates.
     #[error("{manifold}: a point has {expected} numbers, not {given}")]
     PointSize {
         /// Name of the manifold.

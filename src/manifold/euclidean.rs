@@ -15,7 +15,7 @@ use crate::real::Real;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Euclidean<const N: usize>;
 
-/// Vectors of a number of numbers that is known at run time: [`Euclidean`] otherwise.
+/// Vectors whose length is known at run time only; otherwise see [`Euclidean`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EuclideanSpace(pub usize);
 

@@ -60,6 +60,7 @@
 mod check;
 mod conversions;
 mod euclidean;
+mod group;
 mod pose2;
 mod pose3;
 mod product;
@@ -135,10 +136,10 @@ use crate::real::Real;
 /// # Ok::<(), marquardt::manifold::ManifoldError<f64>>(())
 /// ```
 pub trait Manifold<T: Real>: Debug + Send + Sync {
-    /// Number of numbers that a point is stored as.
+    /// Number of coordinates that a point is stored as.
     fn ambient_size(&self) -> usize;
 
-    /// Number of numbers of a step: the degrees of freedom. At most [`ambient_size`](Self::ambient_size).
+    /// Number of entries of a step: the degrees of freedom. At most [`ambient_size`](Self::ambient_size).
     fn tangent_size(&self) -> usize;
 
     /// Computes `moved = x ⊞ δ`, the point `x` moved by the step `δ`.
@@ -242,14 +243,6 @@ fn norm_tolerance<T: Real>() -> T {
 fn has_unit_norm<T: Real>(x: &[T]) -> bool {
     let square: T = x.iter().map(|&x| x * x).sum();
     (square.sqrt() - T::ONE).abs() <= norm_tolerance()
-}
-
-/// Sizes of a pose, whose translation is the first numbers of the point and of the step.
-fn pose_sizes<T: Real>(translation: &[T], sizes: &mut [T]) {
-    let length = translation.iter().map(|&x| x * x).sum::<T>().sqrt();
-    let (translations, angles) = sizes.split_at_mut(translation.len());
-    translations.fill(length);
-    angles.fill(T::ONE);
 }
 
 /// Divides the numbers by their norm. A zero or non-finite vector is left unchanged.

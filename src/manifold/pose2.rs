@@ -1,7 +1,6 @@
 //! An element of the group of poses in the plane.
 
-use std::ops::Mul;
-
+use super::group::group_operators;
 use super::series::{half_angle, is_small, one_minus_cot};
 use super::{Rotation2, numbers};
 use crate::number::Number;
@@ -67,7 +66,7 @@ impl<S: Scalar> Pose2<S> {
     ///
     /// # Panics
     ///
-    /// If there is not room for four numbers exactly.
+    /// If the slice does not have four entries.
     #[inline]
     pub fn to_slice(self, slice: &mut [S]) {
         slice.copy_from_slice(&self.to_array());
@@ -164,18 +163,4 @@ impl<S: Scalar<Real: Real>> Pose2<S> {
     }
 }
 
-impl<S: Scalar> Mul for Pose2<S> {
-    type Output = Self;
-
-    #[inline]
-    fn mul(self, other: Self) -> Self {
-        self.compose(other)
-    }
-}
-
-/// The identity.
-impl<T: Real> Default for Pose2<T> {
-    fn default() -> Self {
-        Self::identity()
-    }
-}
+group_operators!(Pose2);

@@ -1,7 +1,6 @@
 //! An element of the group of poses in space.
 
-use std::ops::Mul;
-
+use super::group::group_operators;
 use super::rotation3::{cross, square};
 use super::series::{one_minus_cot, one_minus_sinc};
 use super::{Rotation3, numbers};
@@ -65,7 +64,7 @@ impl<S: Scalar> Pose3<S> {
     ///
     /// # Panics
     ///
-    /// If there is not room for seven numbers exactly.
+    /// If the slice does not have seven entries.
     #[inline]
     pub fn to_slice(self, slice: &mut [S]) {
         slice.copy_from_slice(&self.to_array());
@@ -156,18 +155,4 @@ impl<S: Scalar<Real: Real>> Pose3<S> {
     }
 }
 
-impl<S: Scalar> Mul for Pose3<S> {
-    type Output = Self;
-
-    #[inline]
-    fn mul(self, other: Self) -> Self {
-        self.compose(other)
-    }
-}
-
-/// The identity.
-impl<T: Real> Default for Pose3<T> {
-    fn default() -> Self {
-        Self::identity()
-    }
-}
+group_operators!(Pose3);

@@ -3,7 +3,7 @@
 use super::Manifold;
 use crate::real::Real;
 
-/// Pairs of a point of `A` and a point of `B`, stored one after the other; steps, too. Products of more are nested.
+/// Pairs of a point of `A` and a point of `B`, stored one after the other, and so are steps. Products of more are nested.
 ///
 /// ```
 /// use marquardt::manifold::{Euclidean, Manifold, ProductManifold, SE3};

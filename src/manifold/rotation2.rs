@@ -1,7 +1,6 @@
 //! An element of the group of rotations in the plane.
 
-use std::ops::Mul;
-
+use super::group::group_operators;
 use super::numbers;
 use crate::number::Number;
 use crate::real::Real;
@@ -59,7 +58,7 @@ impl<S: Scalar> Rotation2<S> {
     ///
     /// # Panics
     ///
-    /// If there is not room for two numbers exactly.
+    /// If the slice does not have two entries.
     #[inline]
     pub fn to_slice(self, slice: &mut [S]) {
         slice.copy_from_slice(&self.to_array());
@@ -125,18 +124,4 @@ impl<S: Scalar> Rotation2<S> {
     }
 }
 
-impl<S: Scalar> Mul for Rotation2<S> {
-    type Output = Self;
-
-    #[inline]
-    fn mul(self, other: Self) -> Self {
-        self.compose(other)
-    }
-}
-
-/// The identity.
-impl<T: Real> Default for Rotation2<T> {
-    fn default() -> Self {
-        Self::identity()
-    }
-}
+group_operators!(Rotation2);

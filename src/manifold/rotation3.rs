@@ -1,7 +1,6 @@
 //! An element of the group of rotations in space.
 
-use std::ops::Mul;
-
+use super::group::group_operators;
 use super::numbers;
 use super::series::{angle_over_sine, half_angle};
 use crate::number::Number;
@@ -85,7 +84,7 @@ impl<S: Scalar> Rotation3<S> {
     ///
     /// # Panics
     ///
-    /// If there is not room for four numbers exactly.
+    /// If the slice does not have four entries.
     #[inline]
     pub fn to_slice(self, slice: &mut [S]) {
         slice.copy_from_slice(&self.to_array());
@@ -216,18 +215,4 @@ impl<S: Scalar<Real: Real>> Rotation3<S> {
     }
 }
 
-impl<S: Scalar> Mul for Rotation3<S> {
-    type Output = Self;
-
-    #[inline]
-    fn mul(self, other: Self) -> Self {
-        self.compose(other)
-    }
-}
-
-/// The identity.
-impl<T: Real> Default for Rotation3<T> {
-    fn default() -> Self {
-        Self::identity()
-    }
-}
+group_operators!(Rotation3);

@@ -1,6 +1,7 @@
 //! Poses in the plane.
 
-use super::{Manifold, Pose2, has_unit_norm, normalize, numbers, pose_sizes};
+use super::group::group_manifold;
+use super::{Manifold, Pose2, has_unit_norm, normalize, numbers};
 use crate::real::Real;
 
 /// Poses in the plane, stored as `[x, y, cos, sin]`; a step is `[forward, left, angle]` in the frame of the body, the angle in
@@ -21,53 +22,12 @@ use crate::real::Real;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SE2;
 
-impl<T: Real> Manifold<T> for SE2 {
-    #[inline]
-    fn ambient_size(&self) -> usize {
-        4
-    }
-
-    #[inline]
-    fn tangent_size(&self) -> usize {
-        3
-    }
-
-    #[inline]
-    fn plus(&self, x: &[T], delta: &[T], moved: &mut [T]) {
-        (Pose2::from_slice(x) * Pose2::exp(numbers(delta))).to_slice(moved);
-    }
-
-    #[inline]
-    fn minus(&self, y: &[T], x: &[T], delta: &mut [T]) {
-        delta.copy_from_slice(&Pose2::from_slice(x).between(Pose2::from_slice(y)).log());
-    }
-
-    #[inline]
-    fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
-        let [_, _, cos, sin] = numbers(x);
-        let zero = T::ZERO;
-        #[rustfmt::skip]
-        jacobian.copy_from_slice(&[
-            cos,  -sin, zero,
-            sin,  cos,  zero,
-            zero, zero, -sin,
-            zero, zero, cos,
-        ]);
-    }
-
-    fn contains(&self, x: &[T]) -> bool {
-        x.len() == 4 && x[0].is_finite() && x[1].is_finite() && has_unit_norm(&x[2..])
-    }
-
-    fn normalize(&self, x: &mut [T]) {
-        normalize(&mut x[2..]);
-    }
-
-    fn sizes(&self, x: &[T], sizes: &mut [T]) {
-        pose_sizes(&x[..2], sizes);
-    }
-
-    fn name(&self) -> String {
-        "SE2".to_owned()
+group_manifold! {
+    SE2 of Pose2: 2 + 2 => 3;
+    delta => Pose2::exp(numbers(delta));
+    element => element.log();
+    x => {
+        let ([_, _, cos, sin], zero) = (numbers(x), T::ZERO);
+        [[cos, -sin, zero], [sin, cos, zero], [zero, zero, -sin], [zero, zero, cos]]
     }
 }

@@ -1,7 +1,8 @@
 //! Poses in space.
 
+use super::group::group_manifold;
 use super::so3::quaternion_jacobian;
-use super::{Manifold, Pose3, has_unit_norm, normalize, numbers, pose_sizes};
+use super::{Manifold, Pose3, Rotation3, has_unit_norm, normalize, numbers};
 use crate::real::Real;
 
 /// Poses in space, stored as `[x, y, z, i, j, k, w]`, the translation and the unit quaternion; a step is
@@ -22,54 +23,22 @@ use crate::real::Real;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SE3;
 
-impl<T: Real> Manifold<T> for SE3 {
-    #[inline]
-    fn ambient_size(&self) -> usize {
-        7
-    }
+/// Derivatives of a point by a step: of its translation by the velocity, and of its quaternion by the rotation vector.
+#[inline]
+fn pose_jacobian<T: Real>(rotation: Rotation3<T>) -> [[T; 6]; 7] {
+    let (matrix, quaternion) = (rotation.to_matrix(), quaternion_jacobian(rotation));
+    std::array::from_fn(|row| {
+        std::array::from_fn(|column| match (row < 3, column < 3) {
+            (true, true) => matrix[row][column],
+            (false, false) => quaternion[row - 3][column - 3],
+            _ => T::ZERO,
+        })
+    })
+}
 
-    #[inline]
-    fn tangent_size(&self) -> usize {
-        6
-    }
-
-    #[inline]
-    fn plus(&self, x: &[T], delta: &[T], moved: &mut [T]) {
-        (Pose3::from_slice(x) * Pose3::exp(numbers(delta))).to_slice(moved);
-    }
-
-    #[inline]
-    fn minus(&self, y: &[T], x: &[T], delta: &mut [T]) {
-        delta.copy_from_slice(&Pose3::from_slice(x).between(Pose3::from_slice(y)).log());
-    }
-
-    #[inline]
-    fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
-        let rotation = Pose3::from_slice(x).rotation;
-        let (matrix, quaternion) = (rotation.to_matrix(), quaternion_jacobian(rotation));
-        let rows: [[T; 6]; 7] = std::array::from_fn(|row| {
-            std::array::from_fn(|column| match (row < 3, column < 3) {
-                (true, true) => matrix[row][column],
-                (false, false) => quaternion[row - 3][column - 3],
-                _ => T::ZERO,
-            })
-        });
-        jacobian.copy_from_slice(rows.as_flattened());
-    }
-
-    fn contains(&self, x: &[T]) -> bool {
-        x.len() == 7 && x[..3].iter().all(|x| x.is_finite()) && has_unit_norm(&x[3..])
-    }
-
-    fn normalize(&self, x: &mut [T]) {
-        normalize(&mut x[3..]);
-    }
-
-    fn sizes(&self, x: &[T], sizes: &mut [T]) {
-        pose_sizes(&x[..3], sizes);
-    }
-
-    fn name(&self) -> String {
-        "SE3".to_owned()
-    }
+group_manifold! {
+    SE3 of Pose3: 3 + 4 => 6;
+    delta => Pose3::exp(numbers(delta));
+    element => element.log();
+    x => pose_jacobian(Pose3::from_slice(x).rotation)
 }

@@ -1,5 +1,6 @@
 //! Rotations in the plane.
 
+use super::group::group_manifold;
 use super::{Manifold, Rotation2, has_unit_norm, normalize};
 use crate::real::Real;
 
@@ -19,41 +20,9 @@ use crate::real::Real;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SO2;
 
-impl<T: Real> Manifold<T> for SO2 {
-    #[inline]
-    fn ambient_size(&self) -> usize {
-        2
-    }
-
-    #[inline]
-    fn tangent_size(&self) -> usize {
-        1
-    }
-
-    #[inline]
-    fn plus(&self, x: &[T], delta: &[T], moved: &mut [T]) {
-        (Rotation2::from_slice(x) * Rotation2::exp(delta[0])).to_slice(moved);
-    }
-
-    #[inline]
-    fn minus(&self, y: &[T], x: &[T], delta: &mut [T]) {
-        delta[0] = Rotation2::from_slice(x).between(Rotation2::from_slice(y)).log();
-    }
-
-    #[inline]
-    fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
-        jacobian.copy_from_slice(&[-x[1], x[0]]);
-    }
-
-    fn contains(&self, x: &[T]) -> bool {
-        x.len() == 2 && has_unit_norm(x)
-    }
-
-    fn normalize(&self, x: &mut [T]) {
-        normalize(x);
-    }
-
-    fn name(&self) -> String {
-        "SO2".to_owned()
-    }
+group_manifold! {
+    SO2 of Rotation2: 0 + 2 => 1;
+    delta => Rotation2::exp(delta[0]);
+    element => [element.log()];
+    x => [[-x[1], x[0]]]
 }

@@ -1,5 +1,6 @@
 //! Rotations in space.
 
+use super::group::group_manifold;
 use super::{Manifold, Rotation3, has_unit_norm, normalize, numbers};
 use crate::real::Real;
 
@@ -33,41 +34,9 @@ pub(super) fn quaternion_jacobian<T: Real>(q: Rotation3<T>) -> [[T; 3]; 4] {
     [[w, -k, j], [k, w, -i], [-j, i, w], [-i, -j, -k]]
 }
 
-impl<T: Real> Manifold<T> for SO3 {
-    #[inline]
-    fn ambient_size(&self) -> usize {
-        4
-    }
-
-    #[inline]
-    fn tangent_size(&self) -> usize {
-        3
-    }
-
-    #[inline]
-    fn plus(&self, x: &[T], delta: &[T], moved: &mut [T]) {
-        (Rotation3::from_slice(x) * Rotation3::exp(numbers(delta))).to_slice(moved);
-    }
-
-    #[inline]
-    fn minus(&self, y: &[T], x: &[T], delta: &mut [T]) {
-        delta.copy_from_slice(&Rotation3::from_slice(x).between(Rotation3::from_slice(y)).log());
-    }
-
-    #[inline]
-    fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
-        jacobian.copy_from_slice(quaternion_jacobian(Rotation3::from_slice(x)).as_flattened());
-    }
-
-    fn contains(&self, x: &[T]) -> bool {
-        x.len() == 4 && has_unit_norm(x)
-    }
-
-    fn normalize(&self, x: &mut [T]) {
-        normalize(x);
-    }
-
-    fn name(&self) -> String {
-        "SO3".to_owned()
-    }
+group_manifold! {
+    SO3 of Rotation3: 0 + 4 => 3;
+    delta => Rotation3::exp(numbers(delta));
+    element => element.log();
+    x => quaternion_jacobian(Rotation3::from_slice(x))
 }

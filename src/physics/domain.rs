@@ -3,8 +3,8 @@
 use super::{PhysicsError, Points};
 use crate::real::Real;
 
-/// A box: an interval for each coordinate. An interval of no length holds a coordinate still, so that sides of a box are
-/// boxes, too.
+/// A box: an interval for each coordinate. An interval of no length fixes a coordinate, so that sides of a box are boxes
+/// as well.
 ///
 /// ```
 /// use marquardt::physics::{Domain, End, Sampling};

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use ndarray::Array1;
 
-use super::expression::{At, Kind, Recorder, TermResiduals};
-use super::problem::{Collocation, Term};
+use super::expression::{At, ExpressionNode, TermRecorder, TermResiduals};
+use super::problem::{Collocation, EquationTerm};
 use super::{PhysicsError, Points};
 use crate::nn::{Node, Sequential, Tape, TapeError};
 use crate::real::Real;
@@ -45,7 +45,7 @@ pub struct Equations<T> {
     scale: Node,
     columns: Vec<Node>,
     fields: usize,
-    terms: Vec<Term<T>>,
+    terms: Vec<EquationTerm<T>>,
 }
 
 impl<T: Real> Equations<T> {
@@ -109,7 +109,7 @@ impl<T: Real> Equations<T> {
     ///
     /// # Errors
     ///
-    /// [`PhysicsError::Variable`] for a name that there is already, or a start that is not finite.
+    /// [`PhysicsError::Variable`] for a name that exists already, or a start that is not finite.
     pub fn coefficient(
         &mut self,
         name: &str,
@@ -125,8 +125,7 @@ impl<T: Real> Equations<T> {
     ///
     /// # Errors
     ///
-    /// [`PhysicsError`] says what is wrong with the points, the weight or the residual of which term; the equations are as
-    /// they were.
+    /// [`PhysicsError`] names the term, and the fault of its points, its weight or its residual; the equations are unchanged.
     pub fn term(
         &mut self,
         name: impl Into<String>,
@@ -139,7 +138,7 @@ impl<T: Real> Equations<T> {
         let mut known = Tape::new();
         let known_coordinates = known.input(self.names.len());
         let values = points.value_names().map(|name| (name.to_owned(), known.input(1))).collect();
-        let recorder = Recorder {
+        let recorder = TermRecorder {
             term: name.clone(),
             names: self.names.clone(),
             known,
@@ -152,10 +151,10 @@ impl<T: Real> Equations<T> {
             error: None,
         };
         let at = At { recorder: RefCell::new(recorder) };
-        let kinds: Vec<Kind> = residual(&at).0.iter().map(|residual| residual.kind()).collect();
+        let kinds: Vec<ExpressionNode> = residual(&at).0.iter().map(|residual| residual.kind()).collect();
         let mut recorder = at.recorder.into_inner();
         let residuals: Option<Vec<Node>> = kinds.into_iter().map(|kind| recorder.unknown(kind)).collect();
-        let Recorder { known, tape, columns, brought, error, .. } = recorder;
+        let TermRecorder { known, tape, columns, brought, error, .. } = recorder;
         if let Some(error) = error {
             return Err(error);
         }
@@ -163,7 +162,7 @@ impl<T: Real> Equations<T> {
         let Some(residuals) = residuals else { return Err(PhysicsError::NoResiduals { term: name }) };
         (self.tape, self.columns) = (tape, columns);
         let whole = self.tape.concat(&residuals)?;
-        self.terms.push(Term { name, points, weight, residual: whole, known, brought });
+        self.terms.push(EquationTerm { name, points, weight, residual: whole, known, brought });
         Ok(self)
     }
 

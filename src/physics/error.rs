@@ -105,7 +105,7 @@ pub enum PhysicsError {
         term: String,
         /// The name that was asked for.
         name: String,
-        /// The names that there are.
+        /// The existing names.
         known: Vec<String>,
     },
     /// Values that the points of a term do not have.

@@ -12,15 +12,15 @@ use crate::variables::Variable;
 /// A number at every point of a term: a coordinate, an unknown function, a derivative, or computed from such.
 ///
 /// Operators and methods record what they compute, and so a residual is written as the equation is: `u.t() + u * u.x() -
-/// nu * u.xx()`. What cannot be recorded, such as a derivative by a coordinate that there is none of, becomes an error of
-/// the term.
+/// nu * u.xx()`. A fault, such as a derivative by an unknown coordinate, becomes an error of the
+/// term.
 ///
 /// An expression that depends on coordinates and known values only is computed once, when points are taken, and not in
 /// every step.
 #[derive(Debug)]
 pub struct Expression<'a, T> {
-    recorder: &'a RefCell<Recorder<T>>,
-    kind: Kind,
+    recorder: &'a RefCell<TermRecorder<T>>,
+    kind: ExpressionNode,
 }
 
 impl<T> Clone for Expression<'_, T> {
@@ -31,12 +31,12 @@ impl<T> Clone for Expression<'_, T> {
 
 impl<T> Copy for Expression<'_, T> {}
 
-/// Kind of an expression, and its place on the tape.
+/// Node of an expression, on one of the two tapes.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
-    /// Place on the tape of what is computed once.
+pub(super) enum ExpressionNode {
+    /// Node of an expression that is computed once.
     Known(Node),
-    /// Place on the tape of what depends on variables.
+    /// Node of an expression that depends on variables.
     Unknown(Node),
     /// The expression has failed; the error is kept.
     Failed,
@@ -44,29 +44,29 @@ pub(super) enum Kind {
 
 /// The tapes of a term that is being written.
 #[derive(Debug)]
-pub(super) struct Recorder<T> {
+pub(super) struct TermRecorder<T> {
     pub(super) term: String,
     pub(super) names: Vec<String>,
-    /// Computed from coordinates, its first input, and known values.
+    /// Tape of the values computed from coordinates, its first input, and known values.
     pub(super) known: Tape<T>,
     pub(super) known_coordinates: Node,
     pub(super) values: Vec<(String, Node)>,
-    /// Computed from variables, too; of all terms.
+    /// Tape of all terms, for values that depend on variables.
     pub(super) tape: Tape<T>,
     pub(super) coordinates: Node,
-    /// Inputs of the tape for numbers that are computed once, and their numbers in this term.
+    /// Inputs of the tape for values that are computed once, and their nodes in this term.
     pub(super) columns: Vec<Node>,
     pub(super) brought: Vec<Node>,
     pub(super) error: Option<PhysicsError>,
 }
 
-impl<T: Real> Recorder<T> {
+impl<T: Real> TermRecorder<T> {
     /// The node of an expression on the tape of all terms.
-    pub(super) fn unknown(&mut self, kind: Kind) -> Option<Node> {
+    pub(super) fn unknown(&mut self, kind: ExpressionNode) -> Option<Node> {
         match kind {
-            Kind::Unknown(node) => Some(node),
-            Kind::Failed => None,
-            Kind::Known(node) => {
+            ExpressionNode::Unknown(node) => Some(node),
+            ExpressionNode::Failed => None,
+            ExpressionNode::Known(node) => {
                 let place = self.brought.iter().position(|&brought| brought == node).unwrap_or_else(|| {
                     self.brought.push(node);
                     self.brought.len() - 1
@@ -80,18 +80,16 @@ impl<T: Real> Recorder<T> {
         }
     }
 
-    fn fail(&mut self, error: PhysicsError) -> Kind {
-        self.error.get_or_insert(error);
-        Kind::Failed
+    /// Keeps the first error of the term.
+    fn fail(&mut self, error: impl FnOnce(String) -> PhysicsError) -> ExpressionNode {
+        self.error.get_or_insert_with(|| error(self.term.clone()));
+        ExpressionNode::Failed
     }
 
-    fn taped(&mut self, result: Result<Node, TapeError>, kind: impl FnOnce(Node) -> Kind) -> Kind {
+    fn taped(&mut self, result: Result<Node, TapeError>, kind: impl FnOnce(Node) -> ExpressionNode) -> ExpressionNode {
         match result {
             Ok(node) => kind(node),
-            Err(source) => {
-                let term = self.term.clone();
-                self.fail(PhysicsError::Expression { term, source })
-            }
+            Err(source) => self.fail(|term| PhysicsError::Expression { term, source }),
         }
     }
 
@@ -99,8 +97,8 @@ impl<T: Real> Recorder<T> {
     fn column(&mut self, name: &str) -> Option<usize> {
         let found = self.names.iter().position(|known| known == name);
         if found.is_none() {
-            let (term, known) = (self.term.clone(), self.names.clone());
-            self.fail(PhysicsError::UnknownCoordinate { term, name: name.to_owned(), known });
+            let (name, known) = (name.to_owned(), self.names.clone());
+            self.fail(|term| PhysicsError::UnknownCoordinate { term, name, known });
         }
         found
     }
@@ -109,11 +107,11 @@ impl<T: Real> Recorder<T> {
 /// Points of a term, the argument of the closure of [`Equations::term`](super::Equations::term), which writes the residual there.
 #[derive(Debug)]
 pub struct At<T> {
-    pub(super) recorder: RefCell<Recorder<T>>,
+    pub(super) recorder: RefCell<TermRecorder<T>>,
 }
 
 impl<T: Real> At<T> {
-    fn expression(&self, kind: Kind) -> Expression<'_, T> {
+    fn expression(&self, kind: ExpressionNode) -> Expression<'_, T> {
         Expression { recorder: &self.recorder, kind }
     }
 
@@ -124,9 +122,9 @@ impl<T: Real> At<T> {
             Some(column) => {
                 let x = recorder.known_coordinates;
                 let node = recorder.known.slice(x, column..column + 1);
-                recorder.taped(node, Kind::Known)
+                recorder.taped(node, ExpressionNode::Known)
             }
-            None => Kind::Failed,
+            None => ExpressionNode::Failed,
         };
         drop(recorder);
         self.expression(kind)
@@ -136,11 +134,8 @@ impl<T: Real> At<T> {
     pub fn value(&self, name: &str) -> Expression<'_, T> {
         let mut recorder = self.recorder.borrow_mut();
         let kind = match recorder.values.iter().find(|(known, _)| known == name) {
-            Some(&(_, node)) => Kind::Known(node),
-            None => {
-                let term = recorder.term.clone();
-                recorder.fail(PhysicsError::UnknownValue { term, name: name.to_owned() })
-            }
+            Some(&(_, node)) => ExpressionNode::Known(node),
+            None => recorder.fail(|term| PhysicsError::UnknownValue { term, name: name.to_owned() }),
         };
         drop(recorder);
         self.expression(kind)
@@ -156,21 +151,15 @@ impl<T: Real> At<T> {
         let mut recorder = self.recorder.borrow_mut();
         let width = field.node.width();
         let kind = if !recorder.tape.holds(field.node) {
-            let term = recorder.term.clone();
-            recorder.fail(PhysicsError::Foreign { term })
+            recorder.fail(|term| PhysicsError::Foreign { term })
         } else if output >= width {
-            let term = recorder.term.clone();
-            recorder.fail(PhysicsError::UnknownOutput {
-                term,
-                network: format!("network {}", field.index),
-                width,
-                output,
-            })
+            let network = format!("network {}", field.index);
+            recorder.fail(|term| PhysicsError::UnknownOutput { term, network, width, output })
         } else if width == 1 {
-            Kind::Unknown(field.node)
+            ExpressionNode::Unknown(field.node)
         } else {
             let node = recorder.tape.slice(field.node, output..output + 1);
-            recorder.taped(node, Kind::Unknown)
+            recorder.taped(node, ExpressionNode::Unknown)
         };
         drop(recorder);
         self.expression(kind)
@@ -184,33 +173,33 @@ impl<T: Real> At<T> {
 
     fn variable(&self, variable: Variable) -> Expression<'_, T> {
         let node = self.recorder.borrow_mut().tape.variable(variable);
-        self.expression(Kind::Unknown(node))
+        self.expression(ExpressionNode::Unknown(node))
     }
 
     /// A number.
     pub fn constant(&self, value: T) -> Expression<'_, T> {
         let node = self.recorder.borrow_mut().known.constant(&[value]);
-        self.expression(Kind::Known(node))
+        self.expression(ExpressionNode::Known(node))
     }
 }
 
 impl<'a, T: Real> Expression<'a, T> {
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> ExpressionNode {
         self.kind
     }
 
     fn map(self, operation: impl FnOnce(&mut Tape<T>, Node) -> Result<Node, TapeError>) -> Self {
         let mut recorder = self.recorder.borrow_mut();
         let kind = match self.kind {
-            Kind::Known(node) => {
+            ExpressionNode::Known(node) => {
                 let node = operation(&mut recorder.known, node);
-                recorder.taped(node, Kind::Known)
+                recorder.taped(node, ExpressionNode::Known)
             }
-            Kind::Unknown(node) => {
+            ExpressionNode::Unknown(node) => {
                 let node = operation(&mut recorder.tape, node);
-                recorder.taped(node, Kind::Unknown)
+                recorder.taped(node, ExpressionNode::Unknown)
             }
-            Kind::Failed => Kind::Failed,
+            ExpressionNode::Failed => ExpressionNode::Failed,
         };
         drop(recorder);
         Expression { kind, ..self }
@@ -219,18 +208,17 @@ impl<'a, T: Real> Expression<'a, T> {
     fn with(self, other: Self, operation: impl FnOnce(&mut Tape<T>, Node, Node) -> Result<Node, TapeError>) -> Self {
         let mut recorder = self.recorder.borrow_mut();
         let kind = if !std::ptr::eq(self.recorder, other.recorder) {
-            let term = recorder.term.clone();
-            recorder.fail(PhysicsError::Foreign { term })
-        } else if let (Kind::Known(a), Kind::Known(b)) = (self.kind, other.kind) {
+            recorder.fail(|term| PhysicsError::Foreign { term })
+        } else if let (ExpressionNode::Known(a), ExpressionNode::Known(b)) = (self.kind, other.kind) {
             let node = operation(&mut recorder.known, a, b);
-            recorder.taped(node, Kind::Known)
+            recorder.taped(node, ExpressionNode::Known)
         } else {
             match (recorder.unknown(self.kind), recorder.unknown(other.kind)) {
                 (Some(a), Some(b)) => {
                     let node = operation(&mut recorder.tape, a, b);
-                    recorder.taped(node, Kind::Unknown)
+                    recorder.taped(node, ExpressionNode::Unknown)
                 }
-                _ => Kind::Failed,
+                _ => ExpressionNode::Failed,
             }
         };
         drop(recorder);
@@ -271,7 +259,7 @@ impl<'a, T: Real> Expression<'a, T> {
     }
 
     fn failed(self) -> Self {
-        Expression { kind: Kind::Failed, ..self }
+        Expression { kind: ExpressionNode::Failed, ..self }
     }
 
     /// A smooth [`Function`] of it.

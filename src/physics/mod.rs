@@ -1,8 +1,8 @@
 //! Physics-informed networks: differential equations, solved by networks that make their residuals vanish.
 //!
 //! A small network stands for each unknown function. The residuals of the equation at points inside, of the conditions on
-//! the boundary and at the start, and of measurements, are the rows of one least-squares problem, of which
-//! [`LevenbergMarquardt`](crate::LevenbergMarquardt) with geodesic acceleration finds many digits, where first-order
+//! the boundary and at the start, and of measurements, are the rows of one least-squares problem, which
+//! [`LevenbergMarquardt`](crate::LevenbergMarquardt) with geodesic acceleration solves to many digits, where first-order
 //! optimizers stop at three.
 //!
 //! # State a problem
@@ -49,7 +49,7 @@
 //! # Expectations
 //!
 //! - [`LevenbergMarquardt::for_equations`](crate::LevenbergMarquardt::for_equations) accelerates every step and corrects every trial
-//!   with the Jacobian at hand. Without the corrections, seven digits take about half as many steps again.
+//!   with the current Jacobian. Without the corrections, seven digits take about half as many steps again.
 //! - The loss is `Σ weight · mean of squared residuals`. Boundary terms usually need a weight above one.
 //! - Seven digits take one to four hundred steps, rejected ones included, ten a few thousand. A step forms `JᵀJ`, and so costs as the square of the
 //!   number of weights: a few hundred to a few thousand are right. One wide layer often does better than several.

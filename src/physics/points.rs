@@ -9,7 +9,7 @@ use super::sequence::unit_cube;
 use super::{Domain, PhysicsError, Sampling};
 use crate::real::Real;
 
-/// Policy for a point that was taken from a box.
+/// Map that is applied to a point drawn from a box.
 type Transformation<T> = Arc<dyn Fn(&mut [T]) + Send + Sync>;
 
 /// Points, a row of coordinates for each, with numbers that are known there, such as measurements.
@@ -21,12 +21,12 @@ pub struct Points<T> {
     coordinates: Array2<T>,
     values: Vec<(String, Vec<T>)>,
     /// Boxes that points were taken from, how many from each, and how they were spread, if by a rule.
-    sources: Vec<Source<T>>,
+    sources: Vec<PointSource<T>>,
 }
 
 /// Source of some points.
 #[derive(Clone)]
-struct Source<T> {
+struct PointSource<T> {
     domain: Domain<T>,
     count: usize,
     sampling: Option<Sampling>,
@@ -48,13 +48,13 @@ impl<T: Real> Points<T> {
     pub(super) fn of_rows(rows: Vec<T>, dimensions: usize, domains: Vec<(Domain<T>, usize)>) -> Self {
         let count = rows.len() / dimensions;
         let coordinates = Array2::from_shape_vec((count, dimensions), rows).expect("rows are whole");
-        let source = |(domain, count)| Source { domain, count, sampling: None, transformation: None };
+        let source = |(domain, count)| PointSource { domain, count, sampling: None, transformation: None };
         Points { coordinates, values: Vec::new(), sources: domains.into_iter().map(source).collect() }
     }
 
     pub(super) fn sampled(domain: Domain<T>, count: usize, sampling: Sampling) -> Self {
         let coordinates = draw(&domain, count, sampling);
-        let source = Source { domain, count, sampling: Some(sampling), transformation: None };
+        let source = PointSource { domain, count, sampling: Some(sampling), transformation: None };
         Points { coordinates, values: Vec::new(), sources: vec![source] }
     }
 
@@ -90,7 +90,7 @@ impl<T: Real> Points<T> {
         sets.try_fold(first, |all, set| all.and(&set))
     }
 
-    /// Moves every point, for example `x → x³` to have more of them near zero. Points that are taken later are moved, too.
+    /// Moves every point, for example `x → x³` to have more of them near zero. Points drawn later are moved as well.
     pub fn map(mut self, transformation: impl Fn(&mut [T]) + Send + Sync + 'static) -> Self {
         for mut row in self.coordinates.rows_mut() {
             transformation(row.as_slice_mut().expect("rows are contiguous"));
@@ -155,14 +155,14 @@ impl<T: Real> Points<T> {
 
     /// Draws as many other points from the same places, where these are known.
     pub(super) fn held_out(&self) -> Option<Points<T>> {
-        // Other than any that a user is likely to take.
+        // A seed that users are unlikely to choose.
         const SEED: u64 = 0x8e1d_0b75;
         self.redraw(|_| Some(Sampling::ShiftedHalton(SEED)))
     }
 
     /// Points sampled anew with another seed, those on grids as they are; `None` where nothing was sampled.
     pub(super) fn resampled(&self, seed: u64) -> Option<Points<T>> {
-        let is_random = |source: &Source<T>| source.sampling.is_some();
+        let is_random = |source: &PointSource<T>| source.sampling.is_some();
         if self.sources.is_empty() || !self.sources.iter().all(is_random) {
             return None;
         }

@@ -19,13 +19,13 @@ use crate::variables::Variables;
 
 /// A term: points, and residuals that are to vanish there.
 #[derive(Debug)]
-pub(super) struct Term<T> {
+pub(super) struct EquationTerm<T> {
     pub(super) name: String,
     pub(super) points: Points<T>,
     pub(super) weight: T,
     /// All residuals of a point, side by side.
     pub(super) residual: Node,
-    /// Nodes computed once for every point, and which nodes of it go into the residuals.
+    /// Tape of the values that are computed once, and its nodes that enter the residuals.
     pub(super) known: Tape<T>,
     pub(super) brought: Vec<Node>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Term<T> {
 #[derive(Debug)]
 pub struct Collocation<T> {
     network: Network<T>,
-    terms: Vec<Term<T>>,
+    terms: Vec<EquationTerm<T>>,
     columns: usize,
     /// Coordinates, set, factor of the residuals, and the numbers computed once, of the points of all terms, one after the other.
     arrays: Vec<Array2<T>>,
@@ -49,7 +49,7 @@ impl<T: Real> Collocation<T> {
         mut tape: Tape<T>,
         [coordinates, set, scale]: [Node; 3],
         columns: usize,
-        terms: Vec<Term<T>>,
+        terms: Vec<EquationTerm<T>>,
         variables: &Variables<T>,
     ) -> Result<Self, PhysicsError> {
         if terms.is_empty() {
@@ -60,7 +60,7 @@ impl<T: Real> Collocation<T> {
         let mut outputs = Vec::new();
         for term in &terms {
             let scaled = tape.mul(term.residual, scale)?;
-            // All samples have as many residuals: zeros stand for those that a term has not.
+            // All samples have the same number of residuals: terms with fewer are padded by zeros.
             let missing = widest - scaled.width();
             let rest = (missing > 0).then(|| tape.constant(&vec![T::ZERO; missing]));
             outputs.push((scaled, rest));
@@ -96,7 +96,7 @@ impl<T: Real> Collocation<T> {
         self.bind()
     }
 
-    /// The problem over several ranks, of which each computes a share of the points. All state the same equations.
+    /// The problem over several ranks. Each computes a share of the points; all state the same equations.
     ///
     /// # Errors
     ///
@@ -119,8 +119,7 @@ impl<T: Real> Collocation<T> {
     /// [`PhysicsError::Batch`].
     pub fn bind(&mut self) -> Result<(), PhysicsError> {
         let rows = self.shard();
-        let views: Vec<_> = self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect();
-        self.network.batch(&views, &[])?;
+        self.network.batch(&rows_of(&self.arrays, rows), &[])?;
         Ok(())
     }
 
@@ -132,8 +131,7 @@ impl<T: Real> Collocation<T> {
     /// Inputs of the network, on this rank: coordinates, the number of the term, a factor of the residuals, and the numbers
     /// computed once.
     pub fn inputs(&self) -> Vec<ArrayView2<'_, T>> {
-        let rows = self.shard();
-        self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect()
+        rows_of(&self.arrays, self.shard())
     }
 
     /// Residuals in all: those of the loss, without the zeros that fill up terms with fewer residuals than others.
@@ -180,8 +178,7 @@ impl<T: Real> Collocation<T> {
     ) -> (Trainer<'a, T>, Vec<ArrayView2<'a, T>>) {
         let rows = self.shard();
         let Collocation { network, arrays, .. } = self;
-        let inputs = arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect();
-        (Trainer::new(network, variables, optimizer), inputs)
+        (Trainer::new(network, variables, optimizer), rows_of(arrays, rows))
     }
 
     /// Refuses a start where a residual is NaN or infinite.
@@ -193,15 +190,7 @@ impl<T: Real> Collocation<T> {
         for index in 0..self.terms.len() {
             let residuals = self.residuals(variables, index)?;
             let term = &self.terms[index];
-            if let Some(((point, residual), value)) = residuals.indexed_iter().find(|(_, value)| !value.is_finite()) {
-                return Err(PhysicsError::NonFiniteResidual {
-                    term: term.name.clone(),
-                    residual,
-                    point,
-                    coordinates: term.points.coordinates().row(point).iter().map(|x| x.to_f64()).collect(),
-                    value: value.to_f64(),
-                });
-            }
+            term.check_finite(&term.points, &residuals)?;
         }
         Ok(())
     }
@@ -218,8 +207,7 @@ impl<T: Real> Collocation<T> {
     pub fn residuals(&mut self, variables: &Variables<T>, term: usize) -> Result<Array2<T>, PhysicsError> {
         let first: usize = self.terms[..term].iter().map(|term| term.points.len()).sum();
         let rows = first..first + self.terms[term].points.len();
-        let parts: Vec<_> = self.arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect();
-        Ok(self.network.predict(variables, &parts, self.terms[term].residual)?)
+        Ok(self.network.predict(variables, &rows_of(&self.arrays, rows), self.terms[term].residual)?)
     }
 
     /// The root mean square of each term's residuals, at its points and at as many others that were held out.
@@ -309,14 +297,8 @@ impl<T: Real> Collocation<T> {
         self.bind()?;
         let counts: Vec<usize> = self.terms.iter().map(|term| term.points.len()).collect();
         let first: usize = counts[..data].iter().sum();
-        let coefficients = 1;
-        super::standard_error::of(
-            &mut self.network,
-            variables,
-            coefficient.variable.range().start,
-            first..first + counts[data],
-            coefficients,
-        )
+        let (parameter, rows) = (coefficient.variable.range().start, first..first + counts[data]);
+        super::standard_error::of(&mut self.network, variables, parameter, rows)
     }
 
     /// Names of the terms.
@@ -325,7 +307,22 @@ impl<T: Real> Collocation<T> {
     }
 }
 
-impl<T: Real> Term<T> {
+impl<T: Real> EquationTerm<T> {
+    /// Refuses residuals at these points that are NaN or infinite.
+    fn check_finite(&self, points: &Points<T>, residuals: &Array2<T>) -> Result<(), PhysicsError> {
+        let Some(((point, residual), value)) = residuals.indexed_iter().find(|(_, value)| !value.is_finite()) else {
+            return Ok(());
+        };
+        let coordinates = points.coordinates().row(point).iter().map(|x| x.to_f64()).collect();
+        Err(PhysicsError::NonFiniteResidual {
+            term: self.name.clone(),
+            residual,
+            point,
+            coordinates,
+            value: value.to_f64(),
+        })
+    }
+
     /// Inputs of the network for these points.
     fn arrays(
         &self,
@@ -347,20 +344,17 @@ impl<T: Real> Term<T> {
         inputs.extend(values.iter().map(|values| values.view().insert_axis(Axis(1))));
         for &node in &self.brought {
             let found = known.predict(&variables, &inputs, node)?;
-            if let Some(((point, _), value)) = found.indexed_iter().find(|(_, value)| !value.is_finite()) {
-                return Err(PhysicsError::NonFiniteResidual {
-                    term: self.name.clone(),
-                    residual: 0,
-                    point,
-                    coordinates: points.coordinates().row(point).iter().map(|x| x.to_f64()).collect(),
-                    value: value.to_f64(),
-                });
-            }
+            self.check_finite(points, &found)?;
             arrays.push(found);
         }
         arrays.resize_with(3 + columns, || column(0.0));
         Ok(arrays)
     }
+}
+
+/// Some rows of each array.
+fn rows_of<T>(arrays: &[Array2<T>], rows: Range<usize>) -> Vec<ArrayView2<'_, T>> {
+    arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect()
 }
 
 /// The root of the mean over points of the sum of squares.

@@ -10,17 +10,16 @@ use crate::problem::LeastSquares;
 use crate::real::Real;
 use crate::variables::Variables;
 
-/// Share of the largest diagonal number that `JᵀJ` is damped by: a network has directions that no residual sees.
+/// Damping of `JᵀJ`, as a share of its largest diagonal entry: some directions of a network do not change any residual.
 const DAMPING: f64 = 1e-13;
 
 /// The standard error of a parameter by the linearised minimum: `θ̂ − θ = −H⁻¹ Jᵀε` with `H = JᵀJ`, and errors `ε` of the rows of
-/// `data` alone, of the variance that their own sum of squares says.
+/// `data` alone, whose variance is estimated from their own sum of squares.
 pub(super) fn of<T: Real>(
     network: &mut Network<T>,
     variables: &Variables<T>,
     parameter: usize,
     data: Range<usize>,
-    coefficients: usize,
 ) -> Result<T, PhysicsError> {
     let (m, n, group) = (network.residual_count(), network.parameter_count(), network.row_group());
     let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
@@ -38,7 +37,7 @@ pub(super) fn of<T: Real>(
     let rows = data.start * group..data.end * group;
     let moved = |i: usize| dot(&j[i * n..(i + 1) * n], &sensitivity);
     let squares: f64 = rows.clone().map(|i| r[i].to_f64().powi(2)).sum();
-    let variance = squares / (rows.len().saturating_sub(coefficients).max(1)) as f64;
+    let variance = squares / (rows.len().saturating_sub(1).max(1)) as f64;
     let gain: f64 = rows.map(|i| moved(i).powi(2)).sum();
     Ok(T::from_f64((variance * gain).sqrt()))
 }

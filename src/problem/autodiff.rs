@@ -182,8 +182,8 @@ fn linearize_in_strips<T: Real, F: Residuals<T>, const W: usize>(
     let strip = strip_of(function.row_group());
     let (mut few_x, mut many_x) = ([Dual::<T, W>::constant(T::ZERO); W], Vec::new());
     let (mut few_rows, mut many_rows) = ([Dual::<T, W>::constant(T::ZERO); STRIP], Vec::new());
-    let dual_x = room_for(n, &mut few_x, &mut many_x);
-    let dual_r = room_for(strip, &mut few_rows, &mut many_rows);
+    let dual_x = scratch_for(n, &mut few_x, &mut many_x);
+    let dual_r = scratch_for(strip, &mut few_rows, &mut many_rows);
     for column in (0..n).step_by(W) {
         for (j, (dual, &value)) in dual_x.iter_mut().zip(x).enumerate() {
             *dual = Dual::variable(value, j.wrapping_sub(column));
@@ -204,9 +204,9 @@ fn linearize_in_strips<T: Real, F: Residuals<T>, const W: usize>(
     Ok(())
 }
 
-/// Room for `count` numbers: on the stack while they fit there.
+/// Scratch of `count` entries, on the stack if they fit there.
 #[inline(always)]
-pub(crate) fn room_for<'a, S: Scalar>(count: usize, stack: &'a mut [S], heap: &'a mut Vec<S>) -> &'a mut [S] {
+pub(crate) fn scratch_for<'a, S: Scalar>(count: usize, stack: &'a mut [S], heap: &'a mut Vec<S>) -> &'a mut [S] {
     if count <= stack.len() {
         &mut stack[..count]
     } else {
@@ -228,8 +228,8 @@ fn second_along<T: Real, F: Residuals<T>, const W: usize>(
     let (mut few_x, mut many_x) = ([zero; W], Vec::new());
     let (mut few_rows, mut many_rows) = ([zero; STRIP], Vec::new());
     let strip = strip_of(function.row_group());
-    let moving = room_for(x.len(), &mut few_x, &mut many_x);
-    let rows = room_for(strip, &mut few_rows, &mut many_rows);
+    let moving = scratch_for(x.len(), &mut few_x, &mut many_x);
+    let rows = scratch_for(strip, &mut few_rows, &mut many_rows);
     for ((moving, &x), &v) in moving.iter_mut().zip(x).zip(v) {
         *moving = Taylor::along(x, v);
     }
@@ -243,7 +243,7 @@ fn second_along<T: Real, F: Residuals<T>, const W: usize>(
     Ok(true)
 }
 
-/// Rows evaluated at once: whole groups, as many as fit the stack, at least one.
+/// Rows evaluated at once: the largest number of whole groups that fits the stack, at least one group.
 #[inline]
 fn strip_of(group: usize) -> usize {
     let group = group.max(1);

@@ -79,8 +79,8 @@ pub enum BoundsError {
 }
 
 impl BoundSide {
-    /// Returns the bound that holds a parameter at `x`, where the cost has this derivative: the cost would fall beyond it, or
-    /// both bounds are the same.
+    /// Returns the bound that holds a parameter at `x`, given the derivative of the cost there: the cost would fall beyond the bound, or
+    /// both bounds are equal.
     #[inline]
     pub(crate) fn that_holds<T: Real>(lower: T, upper: T, x: T, derivative: T) -> Option<Self> {
         let is_fixed = lower == upper;
@@ -99,7 +99,7 @@ impl<T: Real> Bounds<T> {
     ///
     /// # Errors
     ///
-    /// [`BoundsError`] when their numbers differ, when one is NaN, or when no finite number lies between a pair.
+    /// [`BoundsError`] when their lengths differ, when one is NaN, or when no finite number lies between a pair.
     pub fn new(lower: impl Into<Vec<T>>, upper: impl Into<Vec<T>>) -> Result<Self, BoundsError> {
         let (lower, upper) = (lower.into(), upper.into());
         if lower.len() != upper.len() {
@@ -158,23 +158,23 @@ impl<T: Real> Bounds<T> {
         &self.upper
     }
 
-    /// Lower and upper bound of a parameter; none of one that there are no bounds for.
+    /// Lower and upper bound of a parameter; infinite beyond the last one.
     pub(crate) fn of(&self, index: usize) -> (T, T) {
         let of = |bounds: &[T], none: T| bounds.get(index).copied().unwrap_or(none);
         (of(&self.lower, -T::INFINITY), of(&self.upper, T::INFINITY))
     }
 
-    /// All bounds are infinite.
+    /// Returns true if all bounds are infinite.
     pub fn is_unbounded(&self) -> bool {
         !self.lower.iter().chain(&self.upper).any(|bound| bound.is_finite())
     }
 
-    /// Parameter `index` has a bound.
+    /// Returns true if parameter `index` has a bound.
     pub(crate) fn is_bounded(&self, index: usize) -> bool {
         self.lower[index].is_finite() || self.upper[index].is_finite()
     }
 
-    /// `lower ≤ x ≤ upper`; never of a point of another length.
+    /// `lower ≤ x ≤ upper`; false for a point of another length.
     pub fn contains(&self, x: &[T]) -> bool {
         x.len() == self.len() && self.first_outside(x).is_none()
     }
@@ -186,14 +186,14 @@ impl<T: Real> Bounds<T> {
         }
     }
 
-    /// The first parameter of `x` that is not within.
+    /// The first parameter of `x` that is out of bounds.
     pub(crate) fn first_outside(&self, x: &[T]) -> Option<usize> {
         let mut bounds = self.lower.iter().zip(&self.upper).zip(x);
         bounds.position(|((lower, upper), x)| !(lower <= x && x <= upper))
     }
 
-    /// The bound that holds parameter `index` of the point `x`, where the cost has this derivative: it would fall beyond,
-    /// or both bounds are the same.
+    /// The bound that holds parameter `index` of the point `x`, given the derivative of the cost there: the cost would fall
+    /// beyond the bound, or both bounds are equal.
     #[inline]
     pub(crate) fn holds(&self, index: usize, x: T, derivative: T) -> Option<BoundSide> {
         let (lower, upper) = self.of(index);
@@ -207,7 +207,7 @@ impl<T: Real> Bounds<T> {
     }
 }
 
-/// A finite number lies between them.
+/// Returns true if a finite number lies between the bounds.
 fn check<T: Real>(index: usize, lower: T, upper: T) -> Result<(), BoundsError> {
     let (lower, upper) = (lower.to_f64(), upper.to_f64());
     if lower.is_nan() || upper.is_nan() {
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(bounds.holds(0, 1.0, -1.0), Some(BoundSide::Upper));
         assert_eq!((bounds.holds(0, 0.0, -1.0), bounds.holds(0, 0.0, 0.0)), (None, None));
         assert_eq!((bounds.holds(0, 0.5, 1.0), bounds.holds(0, 1.0, 1.0)), (None, None));
-        // What has nowhere to go is held whatever its derivative.
+        // A parameter with equal bounds is held whatever its derivative.
         assert!([-1.0, 0.0, 1.0].iter().all(|&derivative| bounds.holds(1, 0.0, derivative).is_some()));
     }
 }

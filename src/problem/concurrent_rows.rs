@@ -18,7 +18,7 @@ pub trait ConcurrentRows<T: Real>: Sync {
     fn evaluate_rows(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError>;
 
     /// Fills `r` and `jacobian` as [`linearize`](crate::LeastSquares::linearize) does; returns the cost of these rows. `room`
-    /// is for the problem to keep numbers in.
+    /// is for the problem to keep entries in.
     ///
     /// # Errors
     ///

@@ -64,7 +64,7 @@ impl<T: Real> fmt::Display for DerivativeCheck<T> {
 ///
 /// Differences keep the problem's bounds; a parameter that these hold is not checked.
 ///
-/// Costs `2n + 1` evaluations and `mn` numbers of memory.
+/// Costs `2n + 1` evaluations and `mn` entries of memory.
 ///
 /// # Errors
 ///
@@ -118,14 +118,14 @@ pub fn check_derivatives<T: Real>(
         let difference = |i: usize| stencil.slope(center, r[i], ahead[i], behind[i]);
         let column_size = (0..m).fold(T::ZERO, |size, i| size.max(difference(i).abs()));
         let residual_size = ahead.iter().chain(&behind).fold(T::ZERO, |size, r| size.max(r.abs()));
-        // Differences cannot see below the rounding of what they are taken of.
-        let noise = T::EPSILON * residual_size / (step.abs() * tolerance);
+        // Differences do not resolve derivatives below the rounding error of the residuals.
+        let rounding = T::EPSILON * residual_size / (step.abs() * tolerance);
         for i in 0..m {
             let (given, difference) = (jacobian[i * n + j], difference(i));
             if !(given.is_finite() && difference.is_finite()) {
                 return Err(format!("∂r[{i}]/∂{} is not finite", problem.column_name(j)).into());
             }
-            let size = given.abs().max(difference.abs()).max(column_size * T::from_f64(1e-4)).max(noise);
+            let size = given.abs().max(difference.abs()).max(column_size * T::from_f64(1e-4)).max(rounding);
             let error = if size == T::ZERO { T::ZERO } else { (given - difference).abs() / size };
             wrong_entries += usize::from(error > tolerance);
             if worst.as_ref().is_none_or(|worst| error > worst.error) {

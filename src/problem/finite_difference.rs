@@ -67,7 +67,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         self
     }
 
-    /// Bounds on the parameters, which differences keep, too: the closure is never called outside.
+    /// Bounds on the parameters. Differences keep them as well: the closure is never called outside.
     ///
     /// ```
     /// use marquardt::{Bounds, LevenbergMarquardt};
@@ -88,7 +88,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         self
     }
 
-    /// Pattern of the Jacobian, for problems of many parameters of which each residual depends on few (SciPy's `jac_sparsity`): an
+    /// Pattern of the Jacobian, for problems whose residuals depend on few of many parameters (SciPy's `jac_sparsity`): an
     /// evaluation or two for each [colour](Sparsity::color_count) in place of each parameter, and a sparse linear system.
     ///
     /// ```
@@ -140,7 +140,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
             for_each_slope(sparsity, &moves, x, r, &self.ahead, &self.behind, |_, place, slope| entries[place] = slope);
             let unresolved = columns.iter().filter_map(|&j| {
                 let slopes = safe_norm(sparsity.column(j).iter().map(|&(_, place)| entries[place]));
-                difference.further_stencil(x[j], range(j).0, range(j).1, size, slopes).map(|stencil| (j, stencil))
+                difference.further_stencil(x[j], range(j), T::EPSILON, size, slopes).map(|stencil| (j, stencil))
             });
             moves = unresolved.collect();
             let buffers = [&mut self.ahead, &mut self.behind];
@@ -148,7 +148,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
                 continue;
             }
             for_each_slope(sparsity, &moves, x, r, &self.ahead, &self.behind, |(j, row), place, slope| {
-                if difference.agrees(x[j], typical.max(r[row].abs()), entries[place], slope) {
+                if difference.agrees(x[j], T::EPSILON, typical.max(r[row].abs()), entries[place], slope) {
                     entries[place] = slope;
                 }
             });

@@ -29,7 +29,7 @@ pub trait JacobianProducts<T: Real>: LeastSquares<T> {
     /// forming the Jacobian.
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork>;
 
-    /// Fills `r` with all residuals at `x`, keeps the numbers that products at `x` need, and returns the cost there: the sum of
+    /// Fills `r` with all residuals at `x`, keeps the entries that products at `x` need, and returns the cost there: the sum of
     /// [`cost_of`](crate::LeastSquares::cost_of) over all rows. `x` holds all parameters.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ pub trait JacobianProducts<T: Real>: LeastSquares<T> {
 /// Estimated work and memory of products with a Jacobian that is not formed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProductWork {
-    /// Work of evaluating residuals and the numbers that products need.
+    /// Work of evaluating residuals and the entries that products need.
     pub linearize: Work,
     /// `JJᵀ`; `None` where it is not known.
     pub row_gram: Option<Work>,
@@ -94,6 +94,6 @@ pub struct ProductWork {
     /// Evaluating residuals and forming the Jacobian after all, for the forms of the linear system that take its rows; `None`
     /// where these should not be taken.
     pub jacobian: Option<Work>,
-    /// Numbers that are kept.
+    /// Entries that are kept.
     pub numbers: usize,
 }

@@ -57,7 +57,7 @@ mod sum_of_squares;
 mod work;
 
 pub use analytic::Analytic;
-pub(crate) use autodiff::room_for;
+pub(crate) use autodiff::scratch_for;
 pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
 pub use block_jacobian::{BlockJacobian, ConcurrentBlocks};
 pub use bounded::Bounded;

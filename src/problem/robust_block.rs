@@ -4,7 +4,7 @@ use super::robust_row::LEAST_CURVATURE;
 use super::{RobustLoss, loss_at};
 use crate::real::Real;
 
-/// A gain ratio above this says that the model has too much curvature, and one below the other that it has too little.
+/// Gain ratios below the first mean that the model has too little curvature, those above the second that it has too much.
 const GAINS: [f64; 2] = [0.5, 1.1];
 
 /// Factor by which the share of the slope grows or shrinks.
@@ -17,26 +17,26 @@ const SMALLEST: f64 = 0.1;
 ///
 /// All of the slope is the curvature of iterative reweighting, whose quadratic model lies above the loss: right for steps as long as
 /// the residuals, with which outliers become inliers. Short steps near the end see the second derivative, which is smaller. So a solve
-/// begins with all of it, and learns from the gain ratios. Measured on three pose graphs under five losses and on a bundle adjustment
-/// under three, against a half of the slope throughout: 11 iterations and not 40 or 62 (M3500, Huber and soft L1), 36 and not 63
-/// (Ladybug-49, Huber), fewer in 17 of 18 runs.
+/// begins with the whole slope, and adapts the share to the gain ratios. Measured on three pose graphs under five losses and on a bundle
+/// adjustment under three, against a half of the slope throughout: 11 iterations and not 40 or 62 (M3500, Huber and soft L1), 36 and not
+/// 63 (Ladybug-49, Huber), fewer in 17 of 18 runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LeastCurvature<T>(T);
 
 impl<T: Real> Default for LeastCurvature<T> {
-    /// A half of the slope, for a point that no solve has led to.
+    /// Initial value: half of the slope of the loss.
     fn default() -> Self {
         LeastCurvature(T::from_f64(LEAST_CURVATURE))
     }
 }
 
 impl<T: Real> LeastCurvature<T> {
-    /// All of the slope, for the start of a solve.
+    /// Value at the start of a solve: the whole slope of the loss.
     pub(crate) fn of_start() -> Self {
         LeastCurvature(T::ONE)
     }
 
-    /// Learns from the gain ratio of a trial step.
+    /// Adapts the share to the gain ratio of a trial step.
     pub(crate) fn learn(&mut self, gain_ratio: T) {
         let [too_small, too_large] = GAINS.map(T::from_f64);
         if gain_ratio > too_large {
@@ -68,7 +68,7 @@ impl<T: Real> RobustBlock<T> {
     pub(crate) fn new<L: RobustLoss<T> + ?Sized>(loss: &L, scale: T, least: LeastCurvature<T>, r: &[T]) -> Self {
         let squares = r.iter().fold(T::ZERO, |sum, &r| sum + r * r);
         if !squares.is_finite() {
-            // A model that cannot be evaluated is no outlier.
+            // A residual that is not finite is not treated as an outlier.
             return RobustBlock { cost: squares, residual: T::ONE, root: T::ONE, share: T::ZERO };
         }
         let [rho, slope, curvature] = loss_at(loss, scale, squares.sqrt());
@@ -86,7 +86,7 @@ impl<T: Real> RobustBlock<T> {
     /// Puts the residuals, and their rows of the Jacobian, under the loss; returns the cost.
     pub(crate) fn apply(&self, r: &mut [T], jacobian: &mut [T]) -> T {
         if self.root == T::ONE && self.share == T::ZERO {
-            // No outlier.
+            // The loss is quadratic here.
             return self.cost;
         }
         let width = jacobian.len() / r.len().max(1);

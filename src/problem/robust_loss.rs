@@ -231,7 +231,7 @@ loss_behind_a_pointer!(&L, Box<L>, Arc<L>);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::autodiff::accuracy;
+    use crate::autodiff::tests::cases;
 
     /// The asymptotic efficiency at the normal distribution, by the trapezoidal rule, which is exact for such integrands
     /// but for the kinks of two of the losses.
@@ -260,7 +260,7 @@ mod tests {
 
     fn derivatives_keep_the_bound<T: Real>() {
         for &loss in &Loss::ALL[1..] {
-            let cases = accuracy::cases::<T>(Some(loss.name()));
+            let cases = cases::<T>(Some(loss.name()));
             assert!(cases.len() > 10, "{loss}");
             for case in cases {
                 let [_, first, second] = loss.rho(T::from_f64(case.x));

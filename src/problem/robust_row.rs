@@ -35,7 +35,7 @@ impl<T: Real> RobustRow<T> {
     #[inline]
     pub(crate) fn of_derivatives(r: T, slope: T, curvature: T, cost: T) -> Self {
         if !r.is_finite() {
-            // A model that cannot be evaluated is no outlier.
+            // A residual that is not finite is not treated as an outlier.
             return RobustRow { residual: r, root: T::ONE, cost: r * r };
         }
         let curvature = (T::from_f64(LEAST_CURVATURE) * slope).max(curvature);

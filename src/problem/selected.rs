@@ -27,12 +27,12 @@ pub(crate) struct SelectionMemory<T> {
 }
 
 impl<T: Real> SelectionMemory<T> {
-    /// Memory for a selection of these numbers.
+    /// Memory for a selection of these entries.
     pub(crate) fn of(all: &[T]) -> Self {
         SelectionMemory { all: all.to_vec(), bounds: None, direction: Vec::new(), rows: Vec::new() }
     }
 
-    /// Takes up a point and a direction of the selected parameters; along the others it does not move.
+    /// Sets the point and the direction of the selected parameters; the direction is zero along the others.
     fn take_up(&mut self, x: &[T], v: &[T], columns: &[Range<usize>]) {
         scatter(&mut self.all, x, columns);
         self.direction.clear();
@@ -46,7 +46,7 @@ pub(crate) fn count(columns: &[Range<usize>]) -> usize {
     columns.iter().map(Range::len).sum()
 }
 
-/// Copies the numbers of these columns to the front of `selected`.
+/// Copies the entries of these columns to the front of `selected`.
 pub(crate) fn gather<T: Copy>(selected: &mut [T], all: &[T], columns: &[Range<usize>]) {
     let mut start = 0;
     for range in columns {

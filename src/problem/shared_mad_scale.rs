@@ -5,7 +5,7 @@ use super::mad_scale::scale_of;
 use crate::distributed::{Communicator, CommunicatorError};
 use crate::real::Real;
 
-/// The [`mad_scale`] of the residuals of all ranks, of which these are this rank's. Collective.
+/// The [`mad_scale`] of the residuals of all ranks, given those of this rank. Collective.
 ///
 /// The median is found by halving its range of floats: 64 messages of two numbers, however many residuals there are.
 pub(crate) fn shared_mad_scale<T: Real>(ranks: &Communicator, residuals: &[T]) -> Result<T, CommunicatorError> {
@@ -21,9 +21,9 @@ pub(crate) fn shared_mad_scale<T: Real>(ranks: &Communicator, residuals: &[T]) -
     if count == 0.0 || nans > 0.0 {
         return Ok(T::from_f64(f64::NAN));
     }
-    // How many are to be at most as large as the lower, and as the upper of the two in the middle.
+    // Number of residuals up to the lower and up to the upper median.
     let wanted = [(0.5 * count).ceil(), (0.5 * count).floor() + 1.0];
-    // Sizes are ordered as their bits are.
+    // Absolute values are ordered like their bits.
     let (mut below, mut within) = ([0; 2], [f64::INFINITY.to_bits(); 2]);
     while below != within {
         let middle = [0, 1].map(|k| below[k] + (within[k] - below[k]) / 2);

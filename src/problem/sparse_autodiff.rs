@@ -6,7 +6,7 @@ use super::{BlockJacobian, EvaluationError, LeastSquares};
 use crate::autodiff::Dual;
 use crate::real::Real;
 
-/// Rows that are differentiated at once, unless more have to be.
+/// Rows that are differentiated at once; more for larger groups of rows.
 const STRIP: usize = 256;
 
 /// The least-squares problem of a [`Residuals`] function whose Jacobian has a known [pattern](Sparsity), with exact derivatives by
@@ -20,7 +20,7 @@ pub struct SparseAutoDiff<F> {
 }
 
 impl<F> AutoDiff<F> {
-    /// Pattern of the Jacobian, for problems of many parameters of which each residual depends on few (SciPy's `jac_sparsity`): one
+    /// Pattern of the Jacobian, for problems whose residuals depend on few of many parameters (SciPy's `jac_sparsity`): one
     /// direction for each [colour](Sparsity::color_count) in place of each parameter, up to 15 in a pass, and a sparse linear
     /// system. One more direction, in which all parameters move, shows whether the pattern has all entries: an evaluation fails with
     /// [`SparsityError::Entry`] ([inside](EvaluationError::downcast_ref) of its error) where a residual depends on a parameter that is not in its row.
@@ -100,7 +100,7 @@ impl<F> SparseAutoDiff<F> {
         }
     }
 
-    /// [`fill`](Self::fill) by passes of `W` directions, the last of which is that in which all columns move.
+    /// [`fill`](Self::fill) by passes of `W` directions. In the last direction all columns move.
     fn fill_in_passes<T: Real, const W: usize>(
         &self,
         x: &[T],
@@ -154,7 +154,7 @@ impl<F> SparseAutoDiff<F> {
         Ok(())
     }
 
-    /// A row has no entry but those of the pattern, if they make up its derivative where all columns move.
+    /// Returns true if the entries of the pattern explain the row's derivative in the direction in which all columns move.
     fn check_row<T: Real>(&self, x: &[T], row: usize, entries: &[T], along: T) -> Result<(), EvaluationError>
     where
         F: Residuals<T>,

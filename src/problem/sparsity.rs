@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::lists::Lists;
+
 /// Reasons for which a sparsity pattern is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -62,16 +64,12 @@ pub enum SparsityError {
 #[derive(Debug, Clone)]
 pub struct Sparsity {
     columns: usize,
-    /// Columns of the entries, row after row, ascending in each.
-    entries: Vec<u32>,
-    /// End of each row.
-    ends: Vec<usize>,
+    /// Columns of the entries of each row, ascending.
+    by_row: Lists<u32>,
     /// Columns by their colour.
     colors: Vec<Vec<usize>>,
-    /// Rows of the entries of each column and their places among all entries, column after column.
-    by_column: Vec<(u32, usize)>,
-    /// End of each column.
-    column_ends: Vec<usize>,
+    /// Rows of the entries of each column, and their places among all entries.
+    by_column: Lists<(u32, usize)>,
 }
 
 impl Sparsity {
@@ -81,32 +79,19 @@ impl Sparsity {
     ///
     /// [`SparsityError::Column`].
     pub fn new(columns: usize, rows: impl IntoIterator<Item = Vec<usize>>) -> Result<Self, SparsityError> {
-        let (mut entries, mut ends) = (Vec::new(), Vec::new());
+        let mut by_row = Lists::new();
         for (row, mut columns_of_row) in rows.into_iter().enumerate() {
             if let Some(&column) = columns_of_row.iter().find(|&&column| column >= columns) {
                 return Err(SparsityError::Column { row, column, columns });
             }
             columns_of_row.sort_unstable();
             columns_of_row.dedup();
-            entries.extend(columns_of_row.into_iter().map(|column| column as u32));
-            ends.push(entries.len());
+            by_row.items.extend(columns_of_row.into_iter().map(|column| column as u32));
+            by_row.end();
         }
-        let mut column_ends = vec![0; columns];
-        entries.iter().for_each(|&column| column_ends[column as usize] += 1);
-        for column in 1..columns {
-            column_ends[column] += column_ends[column - 1];
-        }
-        // Filled from the ends, the last row first.
-        let mut next = column_ends.clone();
-        let mut by_column = vec![(0, 0); entries.len()];
-        for row in (0..ends.len()).rev() {
-            for place in (range(&ends, row)).rev() {
-                let next = &mut next[entries[place] as usize];
-                *next -= 1;
-                by_column[*next] = (row as u32, place);
-            }
-        }
-        let mut sparsity = Sparsity { columns, entries, ends, colors: Vec::new(), by_column, column_ends };
+        let places = (0..by_row.len()).flat_map(|row| by_row.range(row).map(move |place| (row as u32, place)));
+        let by_column = Lists::sorted(columns, places.map(|entry| (by_row.items[entry.1] as usize, entry)));
+        let mut sparsity = Sparsity { columns, by_row, colors: Vec::new(), by_column };
         sparsity.color();
         Ok(sparsity)
     }
@@ -120,7 +105,7 @@ impl Sparsity {
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.ends.len()
+        self.by_row.len()
     }
 
     /// Number of columns.
@@ -130,7 +115,7 @@ impl Sparsity {
 
     /// Number of entries.
     pub fn entries(&self) -> usize {
-        self.entries.len()
+        self.by_row.items.len()
     }
 
     /// Number of groups of columns that are differentiated together.
@@ -145,12 +130,12 @@ impl Sparsity {
 
     /// Columns of the entries of a row.
     pub(crate) fn row(&self, row: usize) -> &[u32] {
-        &self.entries[range(&self.ends, row)]
+        self.by_row.of(row)
     }
 
     /// Places of the entries of a row among all.
     pub(crate) fn places(&self, row: usize) -> std::ops::Range<usize> {
-        range(&self.ends, row)
+        self.by_row.range(row)
     }
 
     /// Calls `visit` with the columns of each row.
@@ -165,7 +150,7 @@ impl Sparsity {
 
     /// Rows of the entries of a column, and their places among all.
     pub(crate) fn column(&self, column: usize) -> &[(u32, usize)] {
-        &self.by_column[range(&self.column_ends, column)]
+        self.by_column.of(column)
     }
 
     /// The pattern is that of a problem of this size.
@@ -198,11 +183,6 @@ impl Sparsity {
             self.colors[color].push(column);
         }
     }
-}
-
-/// The range that ends at `ends[k]`.
-fn range(ends: &[usize], k: usize) -> std::ops::Range<usize> {
-    k.checked_sub(1).map_or(0, |before| ends[before])..ends[k]
 }
 
 #[cfg(test)]

@@ -5,13 +5,13 @@ use crate::kernels::vector::add_rows_times;
 use crate::real::Real;
 use crate::variables::Gradients;
 
-/// Numbers of Jacobian that are evaluated at once.
+/// Entries of Jacobian that are evaluated at once.
 const BLOCK: usize = 16 * 1024;
 
 /// Any least-squares problem as an [`Objective`], so that every optimizer steps on it: the loss is its cost `½‖r‖²`, and
 /// the gradient `Jᵀr`, summed block after block of rows.
 ///
-/// The problem's parameters are the numbers of all variables, in order. Where they have bounds, only
+/// The problem's parameters are the entries of all variables, in order. Where they have bounds, only
 /// [full solves](crate::LevenbergMarquardt::minimize_variables) keep them; optimizers that step refuse the problem.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Cost of a computation: flops, numbers moved, and an estimate of the time that both take.
+//! Cost of a computation: flops, entries moved, and an estimate of the time that both take.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul};
@@ -20,7 +20,7 @@ use std::ops::{Add, AddAssign, Mul};
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Work {
     flops: f64,
-    /// Numbers read and written.
+    /// Entries read and written.
     numbers: f64,
     time: f64,
 }
@@ -31,11 +31,11 @@ pub struct Work {
 pub enum Rate {
     /// Products of matrices.
     Product,
-    /// Products of which only the lower triangle is computed, counted as the flops of that triangle.
+    /// Products whose lower triangle alone is computed; its flops are counted.
     Triangle,
     /// Factorisations of matrices.
     Factorization,
-    /// Passes over numbers, and products of matrices with vectors.
+    /// Passes over entries, and products of matrices with vectors.
     Elementwise,
 }
 
@@ -52,14 +52,14 @@ impl Rate {
     }
 }
 
-/// Numbers moved in a nanosecond, between the rates of the second-level cache and of the memory.
+/// Entries moved in a nanosecond, between the rates of the second-level cache and of the memory.
 const BANDWIDTH: f64 = 2.0;
 
 impl Work {
     /// No work.
     pub const NONE: Work = Work { flops: 0.0, numbers: 0.0, time: 0.0 };
 
-    /// Creates the work of `flops` flops on `numbers` numbers read from memory or written to it.
+    /// Creates the work of `flops` flops on `entries` entries read from memory or written to it.
     pub fn new(rate: Rate, flops: f64, numbers: f64) -> Self {
         Work { flops, numbers, time: flops / rate.nominal() + numbers / BANDWIDTH }
     }
@@ -86,7 +86,7 @@ impl Work {
         Self::elementwise(n * n, 2.0, 1.0)
     }
 
-    /// Creates the work of a pass with `flops` flops for each of `count` results, and `numbers` numbers read and written for each.
+    /// Creates the work of a pass with `flops` flops for each of `count` results, and `entries` entries read and written for each.
     pub fn elementwise(count: f64, flops: f64, numbers: f64) -> Self {
         Self::new(Rate::Elementwise, count * flops, count * numbers)
     }
@@ -96,7 +96,7 @@ impl Work {
         self.flops
     }
 
-    /// Bytes read and written, by numbers of this type.
+    /// Bytes read and written, by entries of this type.
     pub fn bytes<T>(self) -> f64 {
         self.numbers * size_of::<T>() as f64
     }

@@ -4,7 +4,7 @@ use rand_distr::{Distribution, StandardUniform};
 
 use super::random::{permutation, stream};
 
-/// A Latin hypercube: `count` points of the unit cube, of which each of `count` slices across any axis holds exactly one
+/// A Latin hypercube: `count` points of the unit cube, exactly one in each of `count` slices across any axis
 /// (McKay, Beckman & Conover 1979).
 pub(crate) fn latin_hypercube(count: usize, dimensions: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut points = vec![vec![0.0; dimensions]; count];

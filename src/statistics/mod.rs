@@ -10,7 +10,7 @@
 //! ```
 //!
 //! All take any series, in its order, and compute in [`f64`]; [`FittedCurve`](crate::FittedCurve) has them for its
-//! residuals. What a series is too short for, or all equal, is `None`.
+//! residuals. `None` where a series is too short, or constant.
 
 mod deviance;
 pub(crate) mod distributions;

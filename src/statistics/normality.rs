@@ -5,7 +5,7 @@ use super::distributions::chi_squared_tail;
 use crate::real::Real;
 
 /// Moments of a series about its mean.
-struct Shape {
+struct CentralMoments {
     count: f64,
     /// `m₃ / m₂^{3/2}`.
     skewness: f64,
@@ -13,9 +13,9 @@ struct Shape {
     kurtosis: f64,
 }
 
-impl Shape {
+impl CentralMoments {
     /// `None` where all numbers are equal.
-    fn of<T: Real>(values: &[T]) -> Option<Shape> {
+    fn of<T: Real>(values: &[T]) -> Option<CentralMoments> {
         let count = values.len() as f64;
         let mean = values.iter().map(|value| value.to_f64()).sum::<f64>() / count;
         let largest = values.iter().fold(0.0, |largest: f64, value| largest.max((value.to_f64() - mean).abs()));
@@ -24,7 +24,11 @@ impl Shape {
         let is_spread = largest > f64::EPSILON * mean.abs();
         is_spread.then(|| {
             let variance = moment(2);
-            Shape { count, skewness: moment(3) / variance.powf(1.5), kurtosis: moment(4) / (variance * variance) }
+            CentralMoments {
+                count,
+                skewness: moment(3) / variance.powf(1.5),
+                kurtosis: moment(4) / (variance * variance),
+            }
         })
     }
 
@@ -57,7 +61,7 @@ impl Shape {
 ///
 /// `None` for fewer than eight numbers, or where all are equal; SciPy calls it accurate from twenty on.
 pub fn dagostino_pearson<T: Real>(values: &[T]) -> Option<Test> {
-    let shape = (values.len() >= 8).then(|| Shape::of(values))??;
+    let shape = (values.len() >= 8).then(|| CentralMoments::of(values))??;
     Some(chi_squared_of_two(shape.skewness_score().powi(2) + shape.kurtosis_score().powi(2)))
 }
 
@@ -66,7 +70,7 @@ pub fn dagostino_pearson<T: Real>(values: &[T]) -> Option<Test> {
 ///
 /// `None` for fewer than three numbers, or where all are equal.
 pub fn jarque_bera<T: Real>(values: &[T]) -> Option<Test> {
-    let shape = (values.len() >= 3).then(|| Shape::of(values))??;
+    let shape = (values.len() >= 3).then(|| CentralMoments::of(values))??;
     let excess = shape.kurtosis - 3.0;
     Some(chi_squared_of_two(shape.count / 6.0 * (shape.skewness.powi(2) + 0.25 * excess * excess)))
 }

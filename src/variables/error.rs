@@ -31,9 +31,9 @@ pub enum VariableError {
     /// A flat vector has another length than the variables together.
     #[error("the variables hold {expected} numbers, but {found} were given")]
     Length {
-        /// Numbers in all variables.
+        /// Entries in all variables.
         expected: usize,
-        /// Numbers given.
+        /// Entries given.
         found: usize,
     },
     /// A value is NaN or infinite.

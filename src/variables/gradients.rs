@@ -43,24 +43,24 @@ pub enum Gradient<'a, T> {
 pub struct Gradients<T> {
     /// A number for each of all variables'; those of a variable count while it is dense.
     flat: Vec<T>,
-    entries: Vec<Entry<T>>,
+    entries: Vec<GradientEntry<T>>,
     /// Index of each row of the variable at work: one more than its first place among the rows given, or zero.
     places: Vec<usize>,
-    /// Numbers sent to other ranks.
+    /// Entries sent to other ranks.
     message: Vec<T>,
 }
 
 #[derive(Debug, Clone)]
-struct Entry<T> {
+struct GradientEntry<T> {
     variable: Variable,
-    kind: Kind,
+    kind: GradientKind,
     rows: Vec<usize>,
     values: Vec<T>,
 }
 
 /// Kind of a gradient; a later kind replaces an earlier one, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum GradientKind {
     Absent,
     Rows,
     Dense,
@@ -69,7 +69,8 @@ enum Kind {
 impl<T: Real> Gradients<T> {
     /// Room for these variables' gradients; all absent.
     pub fn new(variables: &Variables<T>) -> Self {
-        let entry = |variable| Entry { variable, kind: Kind::Absent, rows: Vec::new(), values: Vec::new() };
+        let entry =
+            |variable| GradientEntry { variable, kind: GradientKind::Absent, rows: Vec::new(), values: Vec::new() };
         let flat = vec![T::ZERO; variables.values().len()];
         Gradients { flat, entries: variables.iter().map(entry).collect(), places: Vec::new(), message: Vec::new() }
     }
@@ -77,7 +78,7 @@ impl<T: Real> Gradients<T> {
     /// Forgets all gradients.
     pub fn clear(&mut self) {
         for entry in &mut self.entries {
-            entry.kind = Kind::Absent;
+            entry.kind = GradientKind::Absent;
             entry.rows.clear();
             entry.values.clear();
         }
@@ -102,27 +103,25 @@ impl<T: Real> Gradients<T> {
     pub fn of(&self, variable: Variable) -> Gradient<'_, T> {
         let entry = &self.entries[variable.index()];
         match entry.kind {
-            Kind::Absent => Gradient::Absent,
-            Kind::Dense => Gradient::Dense(&self.flat[variable.range()]),
-            Kind::Rows => Gradient::Rows { rows: &entry.rows, values: &entry.values },
+            GradientKind::Absent => Gradient::Absent,
+            GradientKind::Dense => Gradient::Dense(&self.flat[variable.range()]),
+            GradientKind::Rows => Gradient::Rows { rows: &entry.rows, values: &entry.values },
         }
     }
 
     /// The dense gradient of one variable, to add to. An absent one starts at zero; rows are added in.
     pub fn dense_mut(&mut self, variable: Variable) -> &mut [T] {
-        let Entry { variable, kind, rows, values } = &mut self.entries[variable.index()];
+        let GradientEntry { variable, kind, rows, values } = &mut self.entries[variable.index()];
         let dense = &mut self.flat[variable.range()];
-        if *kind != Kind::Dense {
+        if *kind != GradientKind::Dense {
             dense.fill(T::ZERO);
             let columns = variable.columns();
             for (&row, values) in rows.iter().zip(values.chunks_exact(columns.max(1))) {
-                for (dense, &value) in dense[row * columns..].iter_mut().zip(values) {
-                    *dense += value;
-                }
+                add_scaled(&mut dense[row * columns..], T::ONE, values);
             }
             rows.clear();
             values.clear();
-            *kind = Kind::Dense;
+            *kind = GradientKind::Dense;
         }
         dense
     }
@@ -143,13 +142,11 @@ impl<T: Real> Gradients<T> {
     pub fn add_row(&mut self, variable: Variable, row: usize, values: &[T]) {
         assert_eq!(values.len(), variable.columns(), "a row has as many numbers as the variable has columns");
         let entry = &mut self.entries[variable.index()];
-        if entry.kind == Kind::Dense {
+        if entry.kind == GradientKind::Dense {
             let columns = row * variable.columns()..(row + 1) * variable.columns();
-            for (dense, &value) in self.flat[variable.range()][columns].iter_mut().zip(values) {
-                *dense += value;
-            }
+            add_scaled(&mut self.flat[variable.range()][columns], T::ONE, values);
         } else {
-            entry.kind = Kind::Rows;
+            entry.kind = GradientKind::Rows;
             entry.rows.push(row);
             entry.values.extend_from_slice(values);
         }
@@ -161,15 +158,15 @@ impl<T: Real> Gradients<T> {
         entry.rows.clear();
         entry.values.clear();
         entry.kind = match gradient {
-            Gradient::Absent => Kind::Absent,
+            Gradient::Absent => GradientKind::Absent,
             Gradient::Dense(values) => {
                 self.flat[variable.range()].copy_from_slice(values);
-                Kind::Dense
+                GradientKind::Dense
             }
             Gradient::Rows { rows, values } => {
                 entry.rows.extend_from_slice(rows);
                 entry.values.extend_from_slice(values);
-                Kind::Rows
+                GradientKind::Rows
             }
         };
     }
@@ -198,7 +195,7 @@ impl<T: Real> Gradients<T> {
         }
     }
 
-    /// The numbers given for one variable: all, those of some rows, or none.
+    /// The entries given for one variable: all, those of some rows, or none.
     pub(crate) fn given(&self, variable: Variable) -> &[T] {
         match self.of(variable) {
             Gradient::Absent => &[],
@@ -206,20 +203,20 @@ impl<T: Real> Gradients<T> {
         }
     }
 
-    /// The numbers given for one variable, to change.
+    /// The entries given for one variable, to change.
     pub(crate) fn given_mut(&mut self, variable: Variable) -> &mut [T] {
         let entry = &mut self.entries[variable.index()];
         match entry.kind {
-            Kind::Absent => &mut [],
-            Kind::Dense => &mut self.flat[variable.range()],
-            Kind::Rows => &mut entry.values,
+            GradientKind::Absent => &mut [],
+            GradientKind::Dense => &mut self.flat[variable.range()],
+            GradientKind::Rows => &mut entry.values,
         }
     }
 
     /// Sums the values of rows that appear more than once, so that each appears once. All rows must exist.
     pub(crate) fn sum_repeated_rows(&mut self) {
         let Gradients { entries, places, .. } = self;
-        for Entry { variable, rows, values, .. } in entries.iter_mut().filter(|entry| entry.rows.len() > 1) {
+        for GradientEntry { variable, rows, values, .. } in entries.iter_mut().filter(|entry| entry.rows.len() > 1) {
             let columns = variable.columns();
             if places.len() < variable.rows() {
                 places.resize(variable.rows(), 0);

@@ -8,11 +8,11 @@ use crate::real::Real;
 /// Layout of the variables when something was built for them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Layout {
-    entries: Vec<Entry>,
+    entries: Vec<LayoutEntry>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Entry {
+struct LayoutEntry {
     handle: Variable,
     name: String,
     shape: Vec<usize>,
@@ -22,7 +22,7 @@ impl Layout {
     pub(crate) fn of<T: Real>(variables: &Variables<T>) -> Self {
         let entry = |handle| {
             let (name, shape) = (variables.name(handle).to_owned(), variables.shape(handle).to_vec());
-            Entry { handle, name, shape }
+            LayoutEntry { handle, name, shape }
         };
         Layout { entries: variables.iter().map(entry).collect() }
     }
@@ -37,7 +37,7 @@ impl Layout {
         self.entries.iter().map(|entry| (entry.name.as_str(), entry.shape.as_slice()))
     }
 
-    /// Numbers in all variables.
+    /// Entries in all variables.
     pub(crate) fn numbers(&self) -> usize {
         self.entries.last().map_or(0, |last| last.handle.range().end)
     }
@@ -53,7 +53,7 @@ impl Layout {
         Some(format!("{} had the shape {:?}", entry.name, entry.shape))
     }
 
-    /// Overwrites the trainable variables with as many numbers as all variables have.
+    /// Overwrites the trainable variables with as many entries as all variables have.
     pub(crate) fn write_trainable<T: Real>(&self, values: &[T], variables: &mut Variables<T>) {
         for variable in self.variables() {
             if variables.is_trainable(variable) {
@@ -67,7 +67,7 @@ impl Layout {
         self.entries.get(variable.index()).filter(|entry| entry.handle == variable).map(|entry| entry.shape.as_slice())
     }
 
-    /// One variable's part of as many numbers as all variables have; `None` where it is not one of these.
+    /// One variable's part of as many entries as all variables have; `None` where it is not one of these.
     pub(crate) fn view<'a, T>(&self, variable: Variable, flat: &'a [T]) -> Option<ArrayViewD<'a, T>> {
         let shape = IxDyn(self.shape(variable)?);
         Some(ArrayView::from_shape(shape, &flat[variable.range()]).expect("a range has its shape's size"))

@@ -1,4 +1,4 @@
-//! Variables of a model: [`Variables`] is one flat vector of numbers, seen as named arrays; [`Gradients`] belong to it.
+//! Variables of a model: [`Variables`] is one flat vector of entries, seen as named arrays; [`Gradients`] belong to it.
 //!
 //! ```
 //! use marquardt::Variables;

@@ -1,4 +1,4 @@
-//! Variables in the safetensors format, which PyTorch, candle and burn read and write, too.
+//! Variables in the safetensors format, which PyTorch, candle and burn read and write.
 
 use std::cmp::Ordering;
 use std::error::Error;
@@ -40,10 +40,10 @@ pub enum SafetensorsError {
     NumberType {
         /// The tensor's name.
         name: String,
-        /// Type of its numbers, as the format names it.
+        /// Type of its entries, as the format names it.
         found: String,
     },
-    /// A tensor without numbers whose shape is too large for an array.
+    /// A tensor without entries whose shape is too large for an array.
     #[error("{name} has the shape {shape:?}, which is too large")]
     ShapeOverflow {
         /// The tensor's name.
@@ -205,7 +205,7 @@ fn read(path: &Path) -> Result<Vec<u8>, SafetensorsError> {
     fs::read(path).map_err(|source| SafetensorsError::File { path: path.into(), source })
 }
 
-/// Appends the numbers of a tensor.
+/// Appends the entries of a tensor.
 fn decode<T: Real>(name: &str, tensor: &TensorView, values: &mut Vec<T>) -> Result<(), SafetensorsError> {
     let data = tensor.data();
     let f32s = data.as_chunks().0.iter().map(|&bytes| f64::from(f32::from_le_bytes(bytes)));

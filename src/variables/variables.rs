@@ -41,23 +41,23 @@ impl Variable {
         self.columns
     }
 
-    /// Reshapes the numbers to a matrix of `rows` rows.
+    /// Reshapes the entries to a matrix of `rows` rows.
     pub(crate) fn with_rows(self, rows: usize) -> Self {
         Variable { rows, columns: self.len() / rows, ..self }
     }
 
-    /// Number of numbers that it holds.
+    /// Number of entries that it holds.
     pub fn len(&self) -> usize {
         self.rows * self.columns
     }
 
-    /// Returns true if it holds no numbers.
+    /// Returns true if it holds no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The numbers that an optimizer adjusts: one flat vector, seen as named arrays in row-major order.
+/// The entries that an optimizer adjusts: one flat vector, seen as named arrays in row-major order.
 ///
 /// Arrays are read and written as `ndarray` views. A variable can be frozen: optimizers then leave it alone.
 ///
@@ -79,12 +79,12 @@ impl Variable {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variables<T> {
     values: Vec<T>,
-    entries: Vec<Entry>,
+    entries: Vec<NamedArray>,
 }
 
 /// Layout of one variable.
 #[derive(Debug, Clone, PartialEq)]
-struct Entry {
+struct NamedArray {
     name: String,
     shape: Vec<usize>,
     handle: Variable,
@@ -124,7 +124,7 @@ impl<T: Real> Variables<T> {
         let rows = values.len().checked_div(columns).unwrap_or(0);
         let handle = Variable { index: self.entries.len(), offset: self.values.len(), rows, columns };
         self.values.extend(values.iter());
-        self.entries.push(Entry { name, shape: values.shape().to_vec(), handle, trainable: true });
+        self.entries.push(NamedArray { name, shape: values.shape().to_vec(), handle, trainable: true });
         Ok(handle)
     }
 
@@ -138,12 +138,12 @@ impl<T: Real> Variables<T> {
         self.entries.is_empty()
     }
 
-    /// All numbers of all variables.
+    /// All entries of all variables.
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// All numbers of all variables, to change.
+    /// All entries of all variables, to change.
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
@@ -205,7 +205,7 @@ impl<T: Real> Variables<T> {
     ///
     /// # Errors
     ///
-    /// [`CommunicatorError`]; also where ranks have not as many numbers.
+    /// [`CommunicatorError`]; also where ranks have not as many entries.
     pub fn mirror(&mut self, ranks: &Communicator) -> Result<(), CommunicatorError> {
         ranks.broadcast(&mut self.values)
     }

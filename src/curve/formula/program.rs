@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::function::Function;
 use crate::number::Number;
-use crate::problem::room_for;
+use crate::problem::scratch_for;
 use crate::scalar::Scalar;
 
 /// The number of an instruction, and of its result.
@@ -110,7 +110,7 @@ impl Program {
     pub(in crate::curve) fn value<S: Scalar>(&self, x: &[S::Real], b: &[S]) -> S {
         let real = |value: f64| S::Real::from_f64(value);
         let (mut few, mut many) = ([S::constant(real(0.0)); FEW], Vec::new());
-        let slots = room_for(self.instructions.len(), &mut few, &mut many);
+        let slots = scratch_for(self.instructions.len(), &mut few, &mut many);
         for (slot, instruction) in self.instructions.iter().enumerate() {
             slots[slot] = match *instruction {
                 Instruction::Constant(value) => S::constant(real(value.value())),

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::autodiff::{Dual, accuracy};
+use crate::autodiff::Dual;
+use crate::autodiff::tests::cases;
 use crate::curve::model_rows;
 use crate::curve::{CurveFit, Tie};
 use crate::kernels::registers::tests::in_all;
@@ -147,7 +148,7 @@ fn is_differentiated<const N: usize>(text: &str, x: &[f64], b: [f64; N], toleran
 
 /// The program of a text in lanes and in reverse, against derivatives computed by mpmath, to the ends of each domain.
 fn derivatives_keep_the_bound<T: Real>() {
-    let all = accuracy::cases::<T>(None);
+    let all = cases::<T>(None);
     for cases in all.chunk_by(|a, b| a.function == b.function && (a.y.is_none() || a.y == b.y)) {
         let name = &cases[0].function;
         let texts = match cases[0].y {

@@ -17,7 +17,7 @@ use crate::kernels::registers::Registers;
 use crate::number::Number;
 use crate::real::Real;
 use crate::solver::FitStatus;
-use crate::solver::lockstep::{Arrival, LaneSource, Sums, solve_all};
+use crate::solver::lockstep::{LaneResult, LaneSource, LaneSums, solve_all};
 
 /// Fits a block of data sets with at most `N` parameters.
 pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {
@@ -77,7 +77,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             specification,
             model,
             registers,
-            work: PointSums { points, b: [Lanes::from_f64(0.0); N], sums: Sums::zero(specification.parameters) },
+            work: PointSums { points, b: [Lanes::from_f64(0.0); N], sums: LaneSums::zero(specification.parameters) },
             free: specification.map.as_ref().map(FreeParameters::new),
             tile: is_in_tiles.then(|| ReverseTile::new(width, specification.parameters, N)),
             shares_all: specification.shares_finite_predictors(),
@@ -201,7 +201,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn sums(&mut self, b: &[Lanes<T, R>; N]) -> &Sums<T, R, N> {
+    fn sums(&mut self, b: &[Lanes<T, R>; N]) -> &LaneSums<T, R, N> {
         self.work.b = match &mut self.free {
             None => *b,
             Some(free) => free.expand(b),
@@ -221,7 +221,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
         self.energies
     }
 
-    fn store(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>) {
+    fn store(&mut self, problem: usize, lane: usize, arrival: LaneResult<T, N>) {
         let variance = (self.specification.absolute_sigma || self.specification.of_counts).then_some(T::ONE);
         let normal = NormalEquations::at(&arrival, self.specification.free_count(), self.counts[lane], variance);
         match &mut self.free {

@@ -5,7 +5,7 @@ use crate::kernels::array::array_of;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
-use crate::solver::lockstep::Sums;
+use crate::solver::lockstep::LaneSums;
 
 /// The parameters of the fits in the lanes.
 pub(super) struct FreeParameters<'m, T, R, const N: usize> {
@@ -15,7 +15,7 @@ pub(super) struct FreeParameters<'m, T, R, const N: usize> {
     /// Derivatives of all parameters by the free ones: for each lane, a row for each parameter.
     derivatives: Vec<Vec<T>>,
     /// Sums by the free parameters.
-    sums: Sums<T, R, N>,
+    sums: LaneSums<T, R, N>,
 }
 
 impl<'m, T: Real, R: Register<T>, const N: usize> FreeParameters<'m, T, R, N> {
@@ -27,7 +27,7 @@ impl<'m, T: Real, R: Register<T>, const N: usize> FreeParameters<'m, T, R, N> {
             map,
             all: vec![all; R::LANES],
             derivatives: vec![derivative; R::LANES],
-            sums: Sums::zero(count),
+            sums: LaneSums::zero(count),
         }
     }
 
@@ -58,7 +58,7 @@ impl<'m, T: Real, R: Register<T>, const N: usize> FreeParameters<'m, T, R, N> {
     }
 
     /// The sums by the free parameters, where they were [expanded](Self::expand), of those by all.
-    pub(super) fn narrow(&mut self, by_all: &Sums<T, R, N>) -> &Sums<T, R, N> {
+    pub(super) fn narrow(&mut self, by_all: &LaneSums<T, R, N>) -> &LaneSums<T, R, N> {
         let n = self.map.free().len();
         for lane in 0..R::LANES {
             self.sums.narrow_lane(lane, by_all, &self.derivatives[lane], n);

@@ -3,7 +3,7 @@
 use super::outcomes::least_square;
 use crate::kernels::triangular::{cholesky, cholesky_forward};
 use crate::real::Real;
-use crate::solver::lockstep::{Arrival, UNROLLED};
+use crate::solver::lockstep::{LaneResult, UNROLLED};
 
 /// `s² (JᵀJ)⁻¹` of the free parameters, by the factors of `JᵀJ` in units in which all columns have length one.
 pub(super) struct NormalEquations<T, const N: usize> {
@@ -25,7 +25,7 @@ pub(super) struct NormalEquations<T, const N: usize> {
 impl<T: Real, const N: usize> NormalEquations<T, N> {
     /// Builds the equations of `n` free parameters at this many points; `variance` is that of the residuals, if it is known.
     #[inline]
-    pub(super) fn at(arrival: &Arrival<T, N>, n: usize, points: usize, variance: Option<T>) -> Self {
+    pub(super) fn at(arrival: &LaneResult<T, N>, n: usize, points: usize, variance: Option<T>) -> Self {
         let held = arrival.held;
         let takes_part = |j: usize| j < n && !held[j];
         let free = (0..n).filter(|&j| takes_part(j)).count();

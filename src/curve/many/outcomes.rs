@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::normal_equations::NormalEquations;
 use crate::real::Real;
 use crate::solver::FitStatus;
-use crate::solver::lockstep::Arrival;
+use crate::solver::lockstep::LaneResult;
 
 /// Destination of the results of consecutive fits.
 pub(super) struct Outcomes<'o, T> {
@@ -76,7 +76,7 @@ impl<T: Real> Outcomes<'_, T> {
     pub(super) fn take<const N: usize>(
         &mut self,
         fit: usize,
-        arrival: &Arrival<T, N>,
+        arrival: &LaneResult<T, N>,
         normal: &NormalEquations<T, N>,
         parameters: &[T],
         derivatives: Option<&[T]>,

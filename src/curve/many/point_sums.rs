@@ -10,7 +10,7 @@ use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::kernels::registers::Registers;
 use crate::number::Number;
 use crate::real::Real;
-use crate::solver::lockstep::{Sums, Tile, UNROLLED};
+use crate::solver::lockstep::{LaneSums, PointTile, UNROLLED};
 
 /// The points of the fits that are in the lanes.
 pub(super) struct Points<T, R> {
@@ -30,7 +30,7 @@ pub(super) struct Points<T, R> {
 pub(super) struct PointSums<T, R, const N: usize> {
     pub(super) points: Points<T, R>,
     pub(super) b: [Lanes<T, R>; N],
-    pub(super) sums: Sums<T, R, N>,
+    pub(super) sums: LaneSums<T, R, N>,
 }
 
 impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
@@ -56,7 +56,7 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
         for (number, y) in y.chunks(TILE).enumerate() {
             (tile.first, tile.rows) = (number * TILE, y.len());
             model.evaluate(registers, tile);
-            sums.add_tile(Tile {
+            sums.add_tile(PointTile {
                 residuals: &mut tile.responses[..y.len()],
                 derivatives: &mut tile.derivatives[..parameters.next_multiple_of(2)],
                 y,
@@ -99,9 +99,9 @@ fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     model: &M,
     points: &Points<T, R>,
     variables: &[Jet<T, R, N>],
-    total: &mut Sums<T, R, N>,
+    total: &mut LaneSums<T, R, N>,
 ) {
-    let mut sums = Sums::zero(variables.len());
+    let mut sums = LaneSums::zero(variables.len());
     let rows = points.x.chunks_exact(points.width).zip(&points.y);
     if points.of_counts {
         let mut weights = points.weights.iter().copied();
@@ -136,7 +136,7 @@ fn sum_in_tiles<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     model: &M,
     points: &Points<T, R>,
     variables: &[Jet<T, R, N>],
-    sums: &mut Sums<T, R, N>,
+    sums: &mut LaneSums<T, R, N>,
 ) {
     let zero = Lanes::splat(T::ZERO);
     let (mut residuals, mut derivatives) = ([zero; TILE], [[zero; TILE]; N]);
@@ -150,7 +150,7 @@ fn sum_in_tiles<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
                 derivatives[j][row] = response.gradient[j];
             }
         }
-        sums.add_tile(Tile {
+        sums.add_tile(PointTile {
             residuals: &mut residuals[..y.len()],
             derivatives: &mut derivatives[..variables.len().next_multiple_of(2)],
             y,

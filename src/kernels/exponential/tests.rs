@@ -5,7 +5,7 @@ use chacha20::rand_core::SeedableRng;
 use rand_distr::{Distribution, Uniform};
 
 use super::*;
-use crate::kernels::accuracy::{ends_agree, keeps_bound};
+use crate::kernels::tests::{ends_agree, keeps_bound};
 use crate::real::Real;
 use crate::scalar::Scalar;
 

@@ -8,7 +8,7 @@ use crate::real::Real;
 
 /// Variables that follow each other both in a child's update and in its parent's front.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct IndexRun {
     /// First of them in the update.
     pub(crate) from: u32,
     /// First of them in the front.
@@ -17,7 +17,7 @@ pub(crate) struct Run {
     pub(crate) len: u32,
 }
 
-impl Run {
+impl IndexRun {
     /// Its first row in the update, that in the front, and the number of rows.
     fn places(&self) -> [usize; 3] {
         [self.from as usize, self.to as usize, self.len as usize]
@@ -32,7 +32,7 @@ pub(crate) struct ExtendAdd<'a, T> {
     /// Number of variables of the update.
     pub(crate) size: usize,
     /// Places of its variables in the front, all of them in their order.
-    pub(crate) runs: &'a [Run],
+    pub(crate) runs: &'a [IndexRun],
 }
 
 impl<T: Real> Kernel for ExtendAdd<'_, T> {
@@ -68,7 +68,7 @@ pub(crate) struct SubtractProducts<'a, T> {
     /// Number of variables of the child's update.
     pub(crate) size: usize,
     /// Places of its variables in the front, all of them in their order.
-    pub(crate) runs: &'a [Run],
+    pub(crate) runs: &'a [IndexRun],
 }
 
 impl<T: Real> Kernel for SubtractProducts<'_, T> {
@@ -94,7 +94,7 @@ impl<T: Real> SubtractProducts<'_, T> {
             let [from, to, len] = run.places();
             for r in self.front.rows_of(to, len) {
                 let factors = array_of(|p| panel[p][from + r]);
-                // A whole strip reaches below the diagonal, where numbers mean nothing.
+                // A whole strip reaches below the diagonal, where entries mean nothing.
                 let missing = if len < STRIP { 0 } else { STRIP.saturating_sub(len - r) };
                 let left = if missing <= self.front.left_of(to + r) { missing } else { 0 };
                 let row = self.front.row_from(to + r, left);
@@ -133,10 +133,10 @@ fn subtract_row<T: Real, const DEEP: usize, const FUSED: bool>(sums: &mut [T], f
     }
 }
 
-/// `sums += numbers`.
+/// `sums += entries`.
 #[inline(always)]
-fn add<T: Real>(sums: &mut [T], numbers: &[T]) {
-    for (sum, &number) in sums.iter_mut().zip(numbers) {
-        *sum += number;
+fn add<T: Real>(sums: &mut [T], entries: &[T]) {
+    for (sum, &entry) in sums.iter_mut().zip(entries) {
+        *sum += entry;
     }
 }

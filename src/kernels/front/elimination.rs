@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::{Front, STRIP, first_row, padded};
 use crate::kernels::simd::{self, Kernel};
-use crate::kernels::tile::{Tile, difference, eliminate, scaled};
+use crate::kernels::tile::{RegisterTile, difference, eliminate, scaled};
 use crate::kernels::triangular::lost_digits;
 use crate::real::Real;
 
-/// Rows of the panel that are computed together.
+/// Rows of the panel computed together.
 const ROWS: usize = 4;
 
 /// Pivots whose products are summed in registers and subtracted from all rows behind, before the next are eliminated.
@@ -31,8 +31,7 @@ impl<T: Real> Kernel for Eliminate<'_, T> {
         let stride = padded(self.front.size);
         for first in (0..self.diagonal.len()).step_by(DEPTH) {
             let end = self.diagonal.len().min(first + DEPTH);
-            let mut rows = EliminateRows { front: self.front.reborrow(), diagonal: self.diagonal, rows: first..end };
-            *self.sound = rows.eliminate::<FUSED>();
+            self.rows(first..end).run::<TALL, FUSED>();
             if !*self.sound {
                 return;
             }
@@ -43,14 +42,19 @@ impl<T: Real> Kernel for Eliminate<'_, T> {
 }
 
 impl<T: Real> Eliminate<'_, T> {
+    /// These rows of the panel.
+    #[inline(always)]
+    fn rows(&mut self, rows: Range<usize>) -> EliminateRows<'_, T> {
+        EliminateRows { front: self.front.reborrow(), diagonal: self.diagonal, rows, sound: self.sound }
+    }
+
     /// Factors with the same bits on all cores, in `parts` parts of the rows.
     pub(crate) fn in_parts(mut self, parts: usize) {
         *self.sound = true;
         let stride = padded(self.front.size);
         for first in (0..self.diagonal.len()).step_by(DEPTH) {
             let end = self.diagonal.len().min(first + DEPTH);
-            let rows = EliminateRows { front: self.front.reborrow(), diagonal: self.diagonal, rows: first..end };
-            simd::run(Checked { rows, sound: self.sound });
+            simd::run(self.rows(first..end));
             if !*self.sound {
                 return;
             }
@@ -61,24 +65,20 @@ impl<T: Real> Eliminate<'_, T> {
     }
 }
 
-/// [`EliminateRows`], and whether the pivots are sound.
-struct Checked<'a, T> {
-    rows: EliminateRows<'a, T>,
-    sound: &'a mut bool,
-}
-
-impl<T: Real> Kernel for Checked<'_, T> {
-    #[inline(always)]
-    fn run<const _TALL: usize, const FUSED: bool>(mut self) {
-        *self.sound = self.rows.eliminate::<FUSED>();
-    }
-}
-
-/// Fills some rows of the panel, from which the products of those before are subtracted.
+/// Factors some rows of the panel.
 struct EliminateRows<'a, T> {
     front: Front<'a, T>,
     diagonal: &'a mut [T],
     rows: Range<usize>,
+    /// Set to whether the pivots are sound.
+    sound: &'a mut bool,
+}
+
+impl<T: Real> Kernel for EliminateRows<'_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const FUSED: bool>(mut self) {
+        *self.sound = self.eliminate::<FUSED>();
+    }
 }
 
 impl<T: Real> EliminateRows<'_, T> {
@@ -107,7 +107,7 @@ impl<T: Real> EliminateRows<'_, T> {
         let stride = padded(self.front.size);
         let (above, rows) = self.front.panel[first * stride..].split_at_mut((top - first) * stride);
         let start = stride - self.front.size + top;
-        let mut corner = Tile::<T, TALL, TALL>::zero();
+        let mut corner = RegisterTile::<T, TALL, TALL>::zero();
         for row in above.chunks_exact(stride) {
             if let Some(factors) = row[start..].first_chunk::<TALL>() {
                 corner.add_product::<FUSED>(factors, factors);
@@ -141,14 +141,8 @@ impl<T: Real> EliminateRows<'_, T> {
             *row = scaled(row, -T::ONE);
         }
         for left in (start / STRIP * STRIP..stride).step_by(STRIP) {
-            let mut products = Tile::<T, TALL, STRIP>::zero();
-            for row in above.chunks_exact(stride) {
-                let (row, wide) = (row[start..].first_chunk::<TALL>(), row[left..].first_chunk::<STRIP>());
-                if let (Some(tall), Some(wide)) = (row, wide) {
-                    products.add_product::<FUSED>(tall, wide);
-                }
-            }
-            let mut sums = Tile::<T, TALL, STRIP>::zero();
+            let products = products::<T, TALL, FUSED>(above, stride, start, left);
+            let mut sums = RegisterTile::<T, TALL, STRIP>::zero();
             for i in 0..TALL {
                 if let Some(row) = rows[i * stride + left..].first_chunk::<STRIP>() {
                     for j in 0..STRIP {
@@ -165,7 +159,7 @@ impl<T: Real> EliminateRows<'_, T> {
     }
 }
 
-/// Subtracts the products of columns of rows of the panel, which are eliminated, from rows below them.
+/// Subtracts the products of eliminated rows of the panel from the rows below them.
 struct Subtract<'a, T> {
     /// Rows of the panel.
     above: &'a [T],
@@ -226,8 +220,25 @@ impl<T: Real> Subtract<'_, T> {
     }
 }
 
-/// Subtracts, from `TALL` rows of a strip, products of as many columns of the panel's rows, from `tall` on, with those of a
-/// strip, from `wide` on.
+/// Sums over the rows of a panel the products of the columns from `tall` on with those from `wide` on.
+#[inline(always)]
+fn products<T: Real, const TALL: usize, const FUSED: bool>(
+    panel: &[T],
+    stride: usize,
+    tall: usize,
+    wide: usize,
+) -> RegisterTile<T, TALL, STRIP> {
+    let mut products = RegisterTile::<T, TALL, STRIP>::zero();
+    for row in panel.chunks_exact(stride) {
+        let (tall, wide) = (row[tall..].first_chunk::<TALL>(), row[wide..].first_chunk::<STRIP>());
+        if let (Some(tall), Some(wide)) = (tall, wide) {
+            products.add_product::<FUSED>(tall, wide);
+        }
+    }
+    products
+}
+
+/// Subtracts from `TALL` rows of a strip the products of the panel's columns from `tall` on with those from `wide` on.
 #[inline(always)]
 fn subtract_products<T: Real, const TALL: usize, const FUSED: bool>(
     panel: &[T],
@@ -237,13 +248,7 @@ fn subtract_products<T: Real, const TALL: usize, const FUSED: bool>(
     rows: &mut [T],
     rows_stride: usize,
 ) {
-    let mut products = Tile::<T, TALL, STRIP>::zero();
-    for row in panel.chunks_exact(stride) {
-        let (tall, wide) = (row[tall..].first_chunk::<TALL>(), row[wide..].first_chunk::<STRIP>());
-        if let (Some(tall), Some(wide)) = (tall, wide) {
-            products.add_product::<FUSED>(tall, wide);
-        }
-    }
+    let products = products::<T, TALL, FUSED>(panel, stride, tall, wide);
     // Written out, so that the sums go from their registers into memory.
     macro_rules! subtract_rows {
         ($($i:literal)*) => {

@@ -6,7 +6,7 @@ mod substitution;
 
 use std::ops::Range;
 
-pub(crate) use children::{ExtendAdd, FEW, Run, SubtractProducts};
+pub(crate) use children::{ExtendAdd, FEW, IndexRun, SubtractProducts};
 pub(crate) use elimination::Eliminate;
 pub(crate) use substitution::{SolveBackward, SolveForward};
 
@@ -22,17 +22,17 @@ pub(crate) fn padded(columns: usize) -> usize {
     columns.div_ceil(STRIP) * STRIP
 }
 
-/// The upper triangle of a symmetric front, of which the first variables, the pivots, are eliminated; or some of its rows.
+/// The upper triangle of a symmetric front, or some of its rows. The first variables, the pivots, are eliminated.
 ///
 /// The rows of the pivots are the panel, and all others the update, a square. Both are row-major, with rows [`padded`] on the
-/// left. In the panel the padding is zero; the update also has rows above its first, and their numbers, like its padding and all
-/// numbers below the diagonals, mean nothing.
+/// left. In the panel the padding is zero; the update also has rows above its first, and their entries, like its padding and all
+/// entries below the diagonals, mean nothing.
 pub(crate) struct Front<'a, T> {
     /// Number of rows and columns of the whole front.
     size: usize,
     /// Number of the pivots.
     pivots: usize,
-    /// The rows that are here.
+    /// The rows in this part.
     rows: Range<usize>,
     /// Columns of the pivots.
     panel: &'a mut [T],
@@ -72,7 +72,7 @@ impl<'a, T> Front<'a, T> {
         (above, Front { size, pivots, rows: i..rows.end, panel: panel_below, update: update_below })
     }
 
-    /// The row at which the rows have about as many numbers before as behind, where whole tiles of the update begin.
+    /// The row that divides the entries into about equal halves, at the beginning of a tile of the update.
     fn middle(&self) -> Option<usize> {
         let [longest, shortest] = [self.rows.start, self.rows.end].map(|i| (self.size - i) as f64);
         let columns = (0.5 * (longest * longest + shortest * shortest)).sqrt() as usize / STRIP * STRIP;
@@ -102,7 +102,7 @@ impl<'a, T> Front<'a, T> {
         self.row_from(i, 0)
     }
 
-    /// The part of a row from `left` columns before the diagonal on, of which [as many](Self::left_of) as that are there.
+    /// The part of a row from `left` columns before the diagonal on; `left` is at most [`left_of`](Self::left_of).
     #[inline(always)]
     fn row_from(&mut self, i: usize, left: usize) -> &mut [T] {
         let column = self.left_of(i);
@@ -124,7 +124,7 @@ impl<'a, T> Front<'a, T> {
         stride - (self.size - i)
     }
 
-    /// Returns the range of those of `len` rows from row `to` on that are here.
+    /// Returns the range of those of `len` rows from row `to` on that are in this part.
     #[inline(always)]
     fn rows_of(&self, to: usize, len: usize) -> Range<usize> {
         self.rows.start.saturating_sub(to)..len.min(self.rows.end.saturating_sub(to))

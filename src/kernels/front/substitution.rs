@@ -4,7 +4,7 @@ use super::{STRIP, padded};
 use crate::kernels::simd::{Kernel, multiply_add};
 use crate::real::Real;
 
-/// Solves `Uᵀx = b` for the pivots of a panel, and subtracts their contributions from the numbers behind them.
+/// Solves `Uᵀx = b` for the pivots of a panel, and subtracts their contributions from the entries that follow.
 pub(crate) struct SolveForward<'a, T> {
     pub(crate) panel: &'a [T],
     /// Inverse diagonal of `U`.
@@ -28,7 +28,7 @@ impl<T: Real> Kernel for SolveForward<'_, T> {
     }
 }
 
-/// Solves `Ux = b` for the pivots of a panel, given the numbers behind them.
+/// Solves `Ux = b` for the pivots of a panel, given the entries that follow.
 pub(crate) struct SolveBackward<'a, T> {
     pub(crate) panel: &'a [T],
     /// Inverse diagonal of `U`.

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::pair::pair;
+use super::pair::{instructions, pair};
 use super::{LaneKernel, Register, Routine};
 use crate::kernels::registers::Registers;
 use crate::real::Real;
@@ -27,24 +27,11 @@ fn call<F: Routine>(routine: F) -> F::Output {
     routine.run()
 }
 
-#[inline(always)]
-unsafe fn less_pd(a: __m256d, b: __m256d) -> __m256d {
-    unsafe { _mm256_cmp_pd::<_CMP_LT_OQ>(a, b) }
-}
-
-#[inline(always)]
-unsafe fn less_ps(a: __m256, b: __m256) -> __m256 {
-    unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(a, b) }
-}
-
-#[inline(always)]
-unsafe fn at_least_pd(a: __m256d, b: __m256d) -> bool {
-    unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GE_OQ>(a, b)) == 0xf }
-}
-
-#[inline(always)]
-unsafe fn at_least_ps(a: __m256, b: __m256) -> bool {
-    unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(a, b)) == 0xff }
+instructions! {
+    less_pd(a: __m256d, b: __m256d) -> __m256d = _mm256_cmp_pd::<_CMP_LT_OQ>(a, b);
+    less_ps(a: __m256, b: __m256) -> __m256 = _mm256_cmp_ps::<_CMP_LT_OQ>(a, b);
+    at_least_pd(a: __m256d, b: __m256d) -> bool = _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GE_OQ>(a, b)) == 0xf;
+    at_least_ps(a: __m256, b: __m256) -> bool = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(a, b)) == 0xff;
 }
 
 pair! {

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::pair::pair;
+use super::pair::{instructions, pair};
 use super::{LaneKernel, Register, Routine};
 use crate::kernels::registers::Registers;
 use crate::real::Real;
@@ -27,34 +27,13 @@ fn call<F: Routine>(routine: F) -> F::Output {
     routine.run()
 }
 
-#[inline(always)]
-unsafe fn less_pd(a: __m512d, b: __m512d) -> __mmask8 {
-    unsafe { _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b) }
-}
-
-#[inline(always)]
-unsafe fn less_ps(a: __m512, b: __m512) -> __mmask16 {
-    unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b) }
-}
-
-#[inline(always)]
-unsafe fn at_least_pd(a: __m512d, b: __m512d) -> bool {
-    unsafe { _mm512_cmp_pd_mask::<_CMP_GE_OQ>(a, b) == __mmask8::MAX }
-}
-
-#[inline(always)]
-unsafe fn at_least_ps(a: __m512, b: __m512) -> bool {
-    unsafe { _mm512_cmp_ps_mask::<_CMP_GE_OQ>(a, b) == __mmask16::MAX }
-}
-
-#[inline(always)]
-unsafe fn blend_pd(otherwise: __m512d, then: __m512d, mask: __mmask8) -> __m512d {
-    unsafe { _mm512_mask_blend_pd(mask, otherwise, then) }
-}
-
-#[inline(always)]
-unsafe fn blend_ps(otherwise: __m512, then: __m512, mask: __mmask16) -> __m512 {
-    unsafe { _mm512_mask_blend_ps(mask, otherwise, then) }
+instructions! {
+    less_pd(a: __m512d, b: __m512d) -> __mmask8 = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b);
+    less_ps(a: __m512, b: __m512) -> __mmask16 = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b);
+    at_least_pd(a: __m512d, b: __m512d) -> bool = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(a, b) == __mmask8::MAX;
+    at_least_ps(a: __m512, b: __m512) -> bool = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(a, b) == __mmask16::MAX;
+    blend_pd(otherwise: __m512d, then: __m512d, mask: __mmask8) -> __m512d = _mm512_mask_blend_pd(mask, otherwise, then);
+    blend_ps(otherwise: __m512, then: __m512, mask: __mmask16) -> __m512 = _mm512_mask_blend_ps(mask, otherwise, then);
 }
 
 pair! {

@@ -16,7 +16,7 @@
 //! | `tan` | 2.5 | likewise |
 //! | `atan` | 1.8 | |
 //! | `powf`, `pow` | 1.6 | any exponent, subnormal results too |
-//! | `powi` | `\|n\|` | where no power on the way leaves the normal numbers |
+//! | `powi` | `\|n\|` | where no intermediate power overflows or is subnormal |
 //! | `sqrt`, `recip` | 0.5 | |
 //! | `hypot` | 1.1 | |
 //!
@@ -113,6 +113,18 @@ impl<T: Real, R: Register<T>> Sum for Lanes<T, R> {
     }
 }
 
+/// Functions that are one operation of the registers.
+macro_rules! of_registers {
+    ($($function:ident($($argument:ident),*))*) => {
+        $(
+            #[cfg_attr(not(debug_assertions), inline(always))]
+            fn $function(self, $($argument: Self),*) -> Self {
+                Self::new(self.0.$function($($argument.0),*))
+            }
+        )*
+    };
+}
+
 impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
     type Element = T;
     const FUSED: bool = R::FUSED;
@@ -120,10 +132,6 @@ impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn splat(value: T) -> Self {
         Self::new(R::splat(value))
-    }
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        Self::new(self.0.mul_add(a.0, b.0))
     }
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn map(mut self, f: fn(T) -> T) -> Self {
@@ -146,26 +154,12 @@ impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
     fn is_at_least(self, other: Self) -> bool {
         self.0.is_at_least(other.0)
     }
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn copy_sign(self, sign: Self) -> Self {
-        Self::new(self.0.copy_sign(sign.0))
-    }
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn power_of_two(self) -> Self {
-        Self::new(self.0.power_of_two())
-    }
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn exponent(self) -> Self {
-        Self::new(self.0.exponent())
-    }
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn significand(self) -> Self {
-        Self::new(self.0.significand())
-    }
+
+    of_registers!(mul_add(a, b) copy_sign(sign) power_of_two() exponent() significand());
 }
 
-/// Functions of all lanes at once. In debug builds, where everything inlined has room of its own on the stack, they are calls:
-/// a few powers would fill the two megabytes of a thread.
+/// Functions of all lanes at once. In debug builds they are not inlined: every inlined value has a slot of its own on the stack, and a
+/// few powers would fill the two megabytes of a thread.
 macro_rules! branch_free {
     ($($file:ident: $($function:ident)*;)*) => {
         $($(
@@ -201,18 +195,6 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
         self
     }
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
-        Self::new(self.0.select_less(other.0, then.0, otherwise.0))
-    }
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn max(self, other: Self) -> Self {
-        Self::new(self.0.max(other.0))
-    }
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn min(self, other: Self) -> Self {
-        Self::new(self.0.min(other.0))
-    }
-    #[cfg_attr(not(debug_assertions), inline(always))]
     fn powi(self, n: i32) -> Self {
         power::powi(self, n)
     }
@@ -236,14 +218,8 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     fn recip(self) -> Self {
         Self::splat(T::ONE) / self
     }
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn sqrt(self) -> Self {
-        Self::new(self.0.sqrt())
-    }
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn abs(self) -> Self {
-        Self::new(self.0.abs())
-    }
+
+    of_registers!(select_less(other, then, otherwise) max(other) min(other) sqrt() abs());
 
     branch_free! {
         arctangent: atan;

@@ -1,5 +1,17 @@
 //! Two wide registers as one, written once for all sets of instructions.
 
+/// Operations that take more than one instruction, or a constant.
+macro_rules! instructions {
+    ($($name:ident($($argument:ident: $raw:ty),*) -> $result:ty = $operation:expr;)*) => {
+        $(
+            #[inline(always)]
+            unsafe fn $name($($argument: $raw),*) -> $result {
+                unsafe { $operation }
+            }
+        )*
+    };
+}
+
 macro_rules! pair {
     (
         $(#[$doc:meta])* $name:ident of $float:ident in $raw:ident, $lanes:literal, fused: $fused:literal;
@@ -33,26 +45,7 @@ macro_rules! pair {
             fn as_mut_slice(&mut self) -> &mut [$float] {
                 unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), $lanes) }
             }
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                let ($name([a, b]), $name([c, d])) = (self, other);
-                unsafe { $name([$add(a, c), $add(b, d)]) }
-            }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self {
-                let ($name([a, b]), $name([c, d])) = (self, other);
-                unsafe { $name([$sub(a, c), $sub(b, d)]) }
-            }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                let ($name([a, b]), $name([c, d])) = (self, other);
-                unsafe { $name([$mul(a, c), $mul(b, d)]) }
-            }
-            #[inline(always)]
-            fn div(self, other: Self) -> Self {
-                let ($name([a, b]), $name([c, d])) = (self, other);
-                unsafe { $name([$div(a, c), $div(b, d)]) }
-            }
+            pair!(@operators $name: add $add, sub $sub, mul $mul, div $div);
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
                 unsafe { $name([$fma(self.0[0], a.0[0], b.0[0]), $fma(self.0[1], a.0[1], b.0[1])]) }
@@ -132,6 +125,15 @@ macro_rules! pair {
             }
         }
     };
+    (@operators $name:ident: $($function:ident $instruction:ident),*) => {
+        $(
+            #[inline(always)]
+            fn $function(self, other: Self) -> Self {
+                let ($name([a, b]), $name([c, d])) = (self, other);
+                unsafe { $name([$instruction(a, c), $instruction(b, d)]) }
+            }
+        )*
+    };
 }
 
-pub(super) use pair;
+pub(super) use {instructions, pair};

@@ -31,6 +31,26 @@ impl<T: Real, const LANES: usize> Portable<T, LANES> {
     }
 }
 
+/// Functions of each lane by itself, and of pairs of lanes.
+macro_rules! lane_by_lane {
+    (each: $($function:ident = $operation:expr;)*) => {
+        $(
+            #[inline(always)]
+            fn $function(self) -> Self {
+                self.each($operation)
+            }
+        )*
+    };
+    (pairs: $($function:ident = $operation:expr;)*) => {
+        $(
+            #[inline(always)]
+            fn $function(self, other: Self) -> Self {
+                self.pairs(other, $operation)
+            }
+        )*
+    };
+}
+
 impl<T: Real, const LANES: usize> Register<T> for Portable<T, LANES> {
     const LANES: usize = LANES;
     const FUSED: bool = FUSED;
@@ -51,40 +71,33 @@ impl<T: Real, const LANES: usize> Register<T> for Portable<T, LANES> {
     fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.0
     }
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.pairs(other, |a, b| a + b)
+
+    lane_by_lane! {
+        pairs:
+        add = |a, b| a + b;
+        sub = |a, b| a - b;
+        mul = |a, b| a * b;
+        div = |a, b| a / b;
+        max = |a, b| if a < b { b } else { a };
+        min = |a, b| if b < a { b } else { a };
+        copy_sign = Number::copy_sign;
     }
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.pairs(other, |a, b| a - b)
+    lane_by_lane! {
+        each:
+        neg = |x| -x;
+        abs = Scalar::abs;
+        sqrt = Scalar::sqrt;
+        power_of_two = Number::power_of_two;
+        exponent = Number::exponent;
+        significand = Number::significand;
     }
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        self.pairs(other, |a, b| a * b)
-    }
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        self.pairs(other, |a, b| a / b)
-    }
+
     #[inline(always)]
     fn mul_add(mut self, a: Self, b: Self) -> Self {
         for l in 0..LANES {
             self.0[l] = multiply_add::<T, FUSED>(self.0[l], a.0[l], b.0[l]);
         }
         self
-    }
-    #[inline(always)]
-    fn neg(self) -> Self {
-        self.each(|x| -x)
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        self.each(Scalar::abs)
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        self.each(Scalar::sqrt)
     }
     #[inline(always)]
     fn select_less(mut self, other: Self, then: Self, otherwise: Self) -> Self {
@@ -94,31 +107,7 @@ impl<T: Real, const LANES: usize> Register<T> for Portable<T, LANES> {
         self
     }
     #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        self.pairs(other, |a, b| if a < b { b } else { a })
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        self.pairs(other, |a, b| if b < a { b } else { a })
-    }
-    #[inline(always)]
     fn is_at_least(self, other: Self) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a >= b)
-    }
-    #[inline(always)]
-    fn copy_sign(self, sign: Self) -> Self {
-        self.pairs(sign, Number::copy_sign)
-    }
-    #[inline(always)]
-    fn power_of_two(self) -> Self {
-        self.each(Number::power_of_two)
-    }
-    #[inline(always)]
-    fn exponent(self) -> Self {
-        self.each(Number::exponent)
-    }
-    #[inline(always)]
-    fn significand(self) -> Self {
-        self.each(Number::significand)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::pair::pair;
+use super::pair::{instructions, pair};
 use super::{Register, Routine};
 
 /// Runs a routine as a function of its own.
@@ -12,34 +12,13 @@ unsafe fn call<F: Routine>(routine: F) -> F::Output {
     routine.run()
 }
 
-#[inline(always)]
-unsafe fn multiply_add_pd(a: __m128d, b: __m128d, c: __m128d) -> __m128d {
-    unsafe { _mm_add_pd(_mm_mul_pd(a, b), c) }
-}
-
-#[inline(always)]
-unsafe fn multiply_add_ps(a: __m128, b: __m128, c: __m128) -> __m128 {
-    unsafe { _mm_add_ps(_mm_mul_ps(a, b), c) }
-}
-
-#[inline(always)]
-unsafe fn at_least_pd(a: __m128d, b: __m128d) -> bool {
-    unsafe { _mm_movemask_pd(_mm_cmpge_pd(a, b)) == 0x3 }
-}
-
-#[inline(always)]
-unsafe fn at_least_ps(a: __m128, b: __m128) -> bool {
-    unsafe { _mm_movemask_ps(_mm_cmpge_ps(a, b)) == 0xf }
-}
-
-#[inline(always)]
-unsafe fn blend_pd(otherwise: __m128d, then: __m128d, mask: __m128d) -> __m128d {
-    unsafe { _mm_or_pd(_mm_and_pd(mask, then), _mm_andnot_pd(mask, otherwise)) }
-}
-
-#[inline(always)]
-unsafe fn blend_ps(otherwise: __m128, then: __m128, mask: __m128) -> __m128 {
-    unsafe { _mm_or_ps(_mm_and_ps(mask, then), _mm_andnot_ps(mask, otherwise)) }
+instructions! {
+    multiply_add_pd(a: __m128d, b: __m128d, c: __m128d) -> __m128d = _mm_add_pd(_mm_mul_pd(a, b), c);
+    multiply_add_ps(a: __m128, b: __m128, c: __m128) -> __m128 = _mm_add_ps(_mm_mul_ps(a, b), c);
+    at_least_pd(a: __m128d, b: __m128d) -> bool = _mm_movemask_pd(_mm_cmpge_pd(a, b)) == 0x3;
+    at_least_ps(a: __m128, b: __m128) -> bool = _mm_movemask_ps(_mm_cmpge_ps(a, b)) == 0xf;
+    blend_pd(otherwise: __m128d, then: __m128d, mask: __m128d) -> __m128d = _mm_or_pd(_mm_and_pd(mask, then), _mm_andnot_pd(mask, otherwise));
+    blend_ps(otherwise: __m128, then: __m128, mask: __m128) -> __m128 = _mm_or_ps(_mm_and_ps(mask, then), _mm_andnot_ps(mask, otherwise));
 }
 
 pair! {

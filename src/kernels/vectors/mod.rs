@@ -1,4 +1,4 @@
-//! Single vector registers, of which a kernel keeps as many as it likes.
+//! Single vector registers, for kernels that allocate registers themselves.
 //!
 //! A [`VectorKernel`] is written once over any [`Vector`], and [`Vectors::run_in_vectors`] calls the copy of it for the
 //! [`Registers`] in use.
@@ -19,16 +19,16 @@ pub(super) trait Vector<T>: Copy {
 
     /// The same value in all lanes.
     fn splat(value: T) -> Self;
-    /// The first numbers of a slice, which has enough of them.
-    fn load(numbers: &[T]) -> Self;
-    /// Overwrites the first numbers of a slice, which has enough of them.
-    fn store(self, numbers: &mut [T]);
-    /// Loads all numbers of a slice of at most [`LANES`](Self::LANES), and zeros.
-    fn load_few(numbers: &[T]) -> Self;
-    /// Overwrites all numbers of a slice of at most [`LANES`](Self::LANES).
-    fn store_few(self, numbers: &mut [T]);
-    /// Brings the first numbers to the first-level cache.
-    fn prefetch(numbers: &[T]);
+    /// The first entries of a slice, which has enough of them.
+    fn load(entries: &[T]) -> Self;
+    /// Overwrites the first entries of a slice, which has enough of them.
+    fn store(self, entries: &mut [T]);
+    /// Loads all entries of a slice of at most [`LANES`](Self::LANES), and zeros.
+    fn load_few(entries: &[T]) -> Self;
+    /// Overwrites all entries of a slice of at most [`LANES`](Self::LANES).
+    fn store_few(self, entries: &mut [T]);
+    /// Brings the first entries to the first-level cache.
+    fn prefetch(entries: &[T]);
     /// `self + other`.
     fn add(self, other: Self) -> Self;
     /// `self · a + b`, rounded once where there is an instruction for it.
@@ -37,8 +37,8 @@ pub(super) trait Vector<T>: Copy {
 
 /// Work to be done in registers of the float `T`.
 pub(super) trait VectorKernel<T: Real> {
-    /// Runs the kernel. A tile of `TALL` rows of `WIDE` registers, two or three, leaves room in the registers for its factors; one of
-    /// `SHORT` rows is for what is left. Implementations must be `#[inline(always)]`.
+    /// Runs the kernel. A tile of `TALL` rows of `WIDE` registers, two or three, leaves registers for its factors; one of `SHORT` rows
+    /// is for the remaining rows. Implementations must be `#[inline(always)]`.
     fn run<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(self);
 }
 
@@ -48,7 +48,7 @@ pub(super) trait Vectors: Real {
     fn run_in_vectors(kernel: impl VectorKernel<Self>);
 
     /// Lends memory that the thread keeps.
-    fn with_room(work: impl FnOnce(&mut Vec<Self>));
+    fn with_scratch(work: impl FnOnce(&mut Vec<Self>));
 }
 
 macro_rules! vectors {
@@ -60,15 +60,15 @@ macro_rules! vectors {
                     Registers::Avx512 => x86::run_with_avx512::<$float, x86::$avx512>(kernel),
                     #[cfg(target_arch = "x86_64")]
                     Registers::Avx2 => x86::run_with_avx2::<$float, x86::$avx2>(kernel),
-                    _ => kernel.run::<portable::Portable<$float, $portable>, 4, 4, 3>(),
+                    _ => kernel.run::<portable::PortableVector<$float, $portable>, 4, 4, 3>(),
                 }
             }
 
-            fn with_room(work: impl FnOnce(&mut Vec<$float>)) {
+            fn with_scratch(work: impl FnOnce(&mut Vec<$float>)) {
                 thread_local! {
-                    static ROOM: RefCell<Vec<$float>> = const { RefCell::new(Vec::new()) };
+                    static SCRATCH: RefCell<Vec<$float>> = const { RefCell::new(Vec::new()) };
                 }
-                ROOM.with_borrow_mut(work);
+                SCRATCH.with_borrow_mut(work);
             }
         }
     };

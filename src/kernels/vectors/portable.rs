@@ -6,39 +6,39 @@ use crate::real::Real;
 
 /// Vector of as many floats as 128 bits hold.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Portable<T, const LANES: usize>([T; LANES]);
+pub(super) struct PortableVector<T, const LANES: usize>([T; LANES]);
 
 /// Multiplying and adding is one instruction.
 const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
 
-impl<T: Real, const LANES: usize> Vector<T> for Portable<T, LANES> {
+impl<T: Real, const LANES: usize> Vector<T> for PortableVector<T, LANES> {
     const LANES: usize = LANES;
 
     #[inline(always)]
     fn splat(value: T) -> Self {
-        Portable([value; LANES])
+        PortableVector([value; LANES])
     }
     #[inline(always)]
-    fn load(numbers: &[T]) -> Self {
+    fn load(entries: &[T]) -> Self {
         let mut loaded = [T::ZERO; LANES];
-        loaded.copy_from_slice(&numbers[..LANES]);
-        Portable(loaded)
+        loaded.copy_from_slice(&entries[..LANES]);
+        PortableVector(loaded)
     }
     #[inline(always)]
-    fn store(self, numbers: &mut [T]) {
-        numbers[..LANES].copy_from_slice(&self.0);
+    fn store(self, entries: &mut [T]) {
+        entries[..LANES].copy_from_slice(&self.0);
     }
     #[inline(always)]
-    fn load_few(numbers: &[T]) -> Self {
+    fn load_few(entries: &[T]) -> Self {
         let mut loaded = [T::ZERO; LANES];
-        for (loaded, &number) in loaded.iter_mut().zip(numbers) {
+        for (loaded, &number) in loaded.iter_mut().zip(entries) {
             *loaded = number;
         }
-        Portable(loaded)
+        PortableVector(loaded)
     }
     #[inline(always)]
-    fn store_few(self, numbers: &mut [T]) {
-        for (number, lane) in numbers.iter_mut().zip(self.0) {
+    fn store_few(self, entries: &mut [T]) {
+        for (number, lane) in entries.iter_mut().zip(self.0) {
             *number = lane;
         }
     }

@@ -51,26 +51,26 @@ macro_rules! register {
                 unsafe { $name($splat(value)) }
             }
             #[inline(always)]
-            fn load(numbers: &[$float]) -> Self {
-                unsafe { $name($load(numbers[..$lanes].as_ptr())) }
+            fn load(entries: &[$float]) -> Self {
+                unsafe { $name($load(entries[..$lanes].as_ptr())) }
             }
             #[inline(always)]
-            fn store(self, numbers: &mut [$float]) {
-                unsafe { $store(numbers[..$lanes].as_mut_ptr(), self.0) }
+            fn store(self, entries: &mut [$float]) {
+                unsafe { $store(entries[..$lanes].as_mut_ptr(), self.0) }
             }
             #[inline(always)]
-            fn load_few(numbers: &[$float]) -> Self {
-                assert!(numbers.len() <= $lanes);
-                unsafe { $name($load_few($mask(numbers.len()), numbers.as_ptr())) }
+            fn load_few(entries: &[$float]) -> Self {
+                assert!(entries.len() <= $lanes);
+                unsafe { $name($load_few($mask(entries.len()), entries.as_ptr())) }
             }
             #[inline(always)]
-            fn store_few(self, numbers: &mut [$float]) {
-                assert!(numbers.len() <= $lanes);
-                unsafe { $store_few(numbers.as_mut_ptr(), $mask(numbers.len()), self.0) }
+            fn store_few(self, entries: &mut [$float]) {
+                assert!(entries.len() <= $lanes);
+                unsafe { $store_few(entries.as_mut_ptr(), $mask(entries.len()), self.0) }
             }
             #[inline(always)]
-            fn prefetch(numbers: &[$float]) {
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().cast()) }
+            fn prefetch(entries: &[$float]) {
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(entries.as_ptr().cast()) }
             }
             #[inline(always)]
             fn add(self, other: Self) -> Self {
@@ -105,13 +105,13 @@ unsafe fn first_of_8_singles(count: usize) -> __m256i {
 }
 
 #[inline(always)]
-unsafe fn load_few_256_pd(mask: __m256i, numbers: *const f64) -> __m256d {
-    unsafe { _mm256_maskload_pd(numbers, mask) }
+unsafe fn load_few_256_pd(mask: __m256i, entries: *const f64) -> __m256d {
+    unsafe { _mm256_maskload_pd(entries, mask) }
 }
 
 #[inline(always)]
-unsafe fn load_few_256_ps(mask: __m256i, numbers: *const f32) -> __m256 {
-    unsafe { _mm256_maskload_ps(numbers, mask) }
+unsafe fn load_few_256_ps(mask: __m256i, entries: *const f32) -> __m256 {
+    unsafe { _mm256_maskload_ps(entries, mask) }
 }
 
 register! {

@@ -1,27 +1,27 @@
 //! Assembly of the fronts from a matrix of blocks.
 
-use super::lists::Lists;
 use super::matrix::BlockMatrix;
 use super::symbolic::SymbolicCholesky;
 use crate::kernels::front::padded;
 use crate::kernels::vector::copy_few;
+use crate::lists::Lists;
 use crate::real::Real;
 
-/// Way of a block of the matrix into a panel.
+/// Copy of a block of the matrix to a panel.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scatter {
-    /// First number of the block.
+    /// First entry of the block.
     pub(super) from: usize,
-    /// Its first number in the panel.
+    /// Its first entry in the panel.
     pub(super) to: usize,
     pub(super) rows: u32,
     pub(super) columns: u32,
-    pub(super) way: Way,
+    pub(super) orientation: Orientation,
 }
 
-/// Turn of a block on its way.
+/// Orientation of a block in the panel.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum Orientation {
     /// Rows stay rows.
     Plain,
     /// Rows become columns.
@@ -30,7 +30,7 @@ pub(super) enum Way {
     Diagonal,
 }
 
-/// A matrix, and its way into the fronts.
+/// A damped matrix, and the copies of its blocks to the fronts.
 pub(super) struct Assembly<'a, T> {
     pub(super) symbolic: &'a SymbolicCholesky,
     pub(super) scatter: &'a Lists<Scatter>,
@@ -40,7 +40,7 @@ pub(super) struct Assembly<'a, T> {
 }
 
 impl<T: Real> Assembly<'_, T> {
-    /// Fills the panel of a supernode's front, which is zero, with its part of the matrix, and `diagonal` with the diagonal of that.
+    /// Fills the zero panel of a supernode's front with its part of the matrix, and `diagonal` with the diagonal of that part.
     #[inline]
     pub(super) fn assemble(&self, s: usize, panel: &mut [T], diagonal: &mut [T]) {
         let node = &self.symbolic.supernodes[s];
@@ -63,17 +63,19 @@ impl<T: Real> Assembly<'_, T> {
 }
 
 impl Scatter {
-    /// Copies the block into its panel, whose rows have `stride` numbers.
+    /// Copies the block into its panel, whose rows have `stride` entries.
     #[inline(always)]
     fn copy<T: Real>(&self, values: &[T], panel: &mut [T], stride: usize) {
         let (rows, columns) = (self.rows as usize, self.columns as usize);
         let block = &values[self.from..][..rows * columns];
         let panel = &mut panel[self.to..];
         for (i, row) in block.chunks_exact(columns).enumerate() {
-            match self.way {
-                Way::Plain => copy_few(row, &mut panel[i * stride..]),
-                Way::Transposed => row.iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
-                Way::Diagonal => row[..=i].iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
+            match self.orientation {
+                Orientation::Plain => copy_few(row, &mut panel[i * stride..]),
+                Orientation::Transposed => row.iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry),
+                Orientation::Diagonal => {
+                    row[..=i].iter().enumerate().for_each(|(j, &entry)| panel[j * stride + i] = entry)
+                }
             }
         }
     }

@@ -1,15 +1,15 @@
 //! Sparse Cholesky factorisation of a symmetric matrix of blocks.
 
-use super::assembly::{Assembly, Scatter, Way};
-use super::elimination::{Elimination, Factor, Room};
-use super::lists::Lists;
+use super::assembly::{Assembly, Orientation, Scatter};
+use super::elimination::{FactorPart, MultifrontalElimination, TaskWorkspace};
 use super::matrix::BlockMatrix;
-use super::pattern::{BlockPattern, Entry, TooLarge};
+use super::pattern::{BlockPattern, StoredBlock, TooLarge};
 use super::substitution::{Panels, Substitution};
 use super::symbolic::SymbolicCholesky;
-use crate::kernels::front::{Run, padded};
+use crate::kernels::front::{IndexRun, padded};
 use crate::kernels::vector::dot;
 use crate::linear::IllConditioned;
+use crate::lists::{Lists, prefix_sums};
 use crate::parallel;
 use crate::real::Real;
 
@@ -21,95 +21,36 @@ pub(crate) struct SparseCholesky<T> {
     pub(super) symbolic: SymbolicCholesky,
     /// Panels of the supernodes, one behind the other.
     pub(super) panels: Vec<T>,
-    /// First number of each panel.
+    /// First entry of each panel.
     pub(super) starts: Vec<usize>,
     /// Inverse diagonal of `U`.
     pub(super) inverses: Vec<T>,
-    /// Ways of the blocks of `H` into the panels.
+    /// Copies of the blocks of `H` to the panels.
     scatter: Lists<Scatter>,
     /// Children of each supernode.
     pub(super) children: Lists<u32>,
-    /// Places of the rows below each child in its parent's front, in the order of the lists of children.
-    pub(super) runs: Lists<Run>,
-    /// Rows below each supernode, where they are in a vector: first number, and number of numbers.
+    /// Positions of the rows below each child in its parent's front, in the order of the lists of children.
+    pub(super) runs: Lists<IndexRun>,
+    /// Rows below each supernode, as ranges of a vector: first entry, and number of entries.
     spans: Lists<(usize, usize)>,
-    /// Updates that wait to be added, of each task.
-    rooms: Vec<Room<T>>,
+    /// Workspace of each task.
+    workspaces: Vec<TaskWorkspace<T>>,
     substitution: Substitution<T>,
     /// A vector in the order of elimination.
     pub(super) permuted: Vec<T>,
 }
 
 impl<T: Real> SparseCholesky<T> {
-    /// Room for factorisations of matrices of the pattern that the structure was made for.
+    /// Creates the workspace of a factorisation. `pattern` is the one that `symbolic` was made for.
     ///
-    /// It takes [`SymbolicCholesky::numbers`] numbers, and some indices for each block of the matrix and of the factor.
+    /// It takes [`SymbolicCholesky::entry_count`] entries, and some indices for each block of the matrix and of the factor.
     pub(crate) fn new(symbolic: SymbolicCholesky, pattern: &BlockPattern) -> Result<Self, TooLarge> {
         let nodes = &symbolic.supernodes;
         let n = symbolic.offsets[symbolic.order.len()];
-        let mut starts = vec![0];
-        let mut start = 0;
-        for node in nodes {
-            start += node.pivots * padded(node.size);
-            starts.push(start);
-        }
-        let with_parent = nodes.iter().enumerate().filter(|(_, node)| node.parent < nodes.len());
-        let children = Lists::sorted(nodes.len(), with_parent.map(|(s, node)| (node.parent, s as u32)));
-
-        let supernode_of = symbolic.supernode_of_all();
-        let label = &symbolic.label;
-        let first_label = |entry: &Entry| label[entry.i].min(label[entry.j]) as usize;
-        let entries: Vec<_> = pattern.entries().map(|entry| (supernode_of[first_label(&entry)], entry)).collect();
-        let entries = Lists::sorted(nodes.len(), entries.iter().copied());
-
-        let (mut scatter, mut spans, mut runs) = (Lists::new(), Lists::new(), Lists::new());
-        // Place of a block's first number in the front at hand.
-        let mut position = vec![0_usize; symbolic.order.len()];
-        for (s, node) in nodes.iter().enumerate() {
-            let own = node.first..node.first + node.columns;
-            own.clone().for_each(|b| position[b] = symbolic.offsets[b] - symbolic.offsets[node.first]);
-            let mut at = node.pivots;
-            for &row in &symbolic.rows[node.rows.clone()] {
-                let row = row as usize;
-                position[row] = at;
-                let (offset, size) = (symbolic.offsets[row], symbolic.offsets[row + 1] - symbolic.offsets[row]);
-                at += size;
-                match spans.last_mut() {
-                    Some((start, len)) if *start + *len == offset => *len += size,
-                    _ => spans.items.push((offset, size)),
-                }
-            }
-            spans.end();
-            let stride = padded(node.size);
-            for &Entry { i, j, at } in entries.of(s) {
-                let (row, column) = (label[i] as usize, label[j] as usize);
-                let (pivot, other) = (row.min(column), row.max(column));
-                let to = position[pivot] * stride + stride - node.size + position[other];
-                let way = match row.cmp(&column) {
-                    std::cmp::Ordering::Less => Way::Plain,
-                    std::cmp::Ordering::Greater => Way::Transposed,
-                    std::cmp::Ordering::Equal => Way::Diagonal,
-                };
-                let (rows, columns) = (pattern.size(i) as u32, pattern.size(j) as u32);
-                scatter.items.push(Scatter { from: at, to, rows, columns, way });
-            }
-            scatter.end();
-            for &child in children.of(s) {
-                let mut from = 0;
-                for &row in &symbolic.rows[nodes[child as usize].rows.clone()] {
-                    let row = row as usize;
-                    let size = (symbolic.offsets[row + 1] - symbolic.offsets[row]) as u32;
-                    let to = position[row] as u32;
-                    match runs.last_mut() {
-                        Some(Run { to: start, len, .. }) if *start + *len == to => *len += size,
-                        _ => runs.items.push(Run { from, to, len: size }),
-                    }
-                    from += size;
-                }
-                runs.end();
-            }
-        }
-        let rooms = symbolic.tasks.updates.iter().map(|updates| Room {
+        let starts = prefix_sums(nodes.iter().map(|node| node.pivots * padded(node.size)));
+        let children = Lists::children(nodes.iter().map(|node| node.parent));
+        let (scatter, runs, spans) = front_lists(&symbolic, pattern, &children);
+        let workspaces = symbolic.tasks.updates.iter().map(|updates| TaskWorkspace {
             stacks: updates.waiting.map(|numbers| vec![T::ZERO; numbers]),
             leaf_update: vec![T::ZERO; updates.leaf],
         });
@@ -122,7 +63,7 @@ impl<T: Real> SparseCholesky<T> {
             children,
             runs,
             spans,
-            rooms: rooms.collect(),
+            workspaces: workspaces.collect(),
             substitution,
             permuted: vec![T::ZERO; n],
             symbolic,
@@ -134,8 +75,8 @@ impl<T: Real> SparseCholesky<T> {
         self.symbolic.flops()
     }
 
-    /// Numbers of the factor.
-    pub(crate) fn numbers(&self) -> usize {
+    /// Entries of the factor.
+    pub(crate) fn entry_count(&self) -> usize {
         self.panels.len()
     }
 
@@ -147,15 +88,19 @@ impl<T: Real> SparseCholesky<T> {
 
     /// Factorises `H + λD²`, where `d` is the diagonal of `D`; without `d`, `H`. On all cores: their number does not change a bit.
     pub(crate) fn factorize(&mut self, h: &BlockMatrix<T>, lambda: T, d: &[T]) -> Result<(), IllConditioned> {
-        let SparseCholesky { symbolic, panels, starts, inverses, scatter, children, runs, rooms, .. } = self;
+        let SparseCholesky { symbolic, panels, starts, inverses, scatter, children, runs, workspaces, .. } = self;
         let assembly = Assembly { symbolic, scatter, h, lambda, d };
-        let (count, factor) = (rooms.len(), Factor { first: 0, panels, inverses });
+        let (count, factor) = (workspaces.len(), FactorPart { first: 0, panels, inverses });
         if count == 1 {
-            return Elimination { assembly, starts, children, runs, parts: 1 }.tasks(0..count, factor, rooms);
+            return MultifrontalElimination { assembly, starts, children, runs, parts: 1 }.tasks(
+                0..count,
+                factor,
+                workspaces,
+            );
         }
         let parts = 2 * parallel::threads();
-        let elimination = Elimination { assembly, starts, children, runs, parts };
-        parallel::in_pool(|| elimination.tasks(0..count, factor, rooms))
+        let elimination = MultifrontalElimination { assembly, starts, children, runs, parts };
+        parallel::in_pool(|| elimination.tasks(0..count, factor, workspaces))
     }
 
     /// Overwrites `b` with `(H + λD²)⁻¹b`, by the last factorisation.
@@ -217,12 +162,71 @@ impl<T: Real> SparseCholesky<T> {
     }
 }
 
+/// Finds the copies of the blocks of the matrix to each front, the runs of each child's rows in its parent's front, and the rows below each
+/// supernode as ranges of a vector.
+fn front_lists(
+    symbolic: &SymbolicCholesky,
+    pattern: &BlockPattern,
+    children: &Lists<u32>,
+) -> (Lists<Scatter>, Lists<IndexRun>, Lists<(usize, usize)>) {
+    let SymbolicCholesky { supernodes: nodes, offsets, label, .. } = symbolic;
+    let supernode_of = symbolic.supernode_of_all();
+    let owner = |block: &StoredBlock| supernode_of[label[block.i].min(label[block.j]) as usize];
+    let blocks = Lists::sorted(nodes.len(), pattern.stored().map(|block| (owner(&block), block)));
+    let rows_below = |s: usize| symbolic.rows[nodes[s].rows.clone()].iter().map(|&row| row as usize);
+    let size = |row: usize| offsets[row + 1] - offsets[row];
+
+    let (mut scatter, mut runs, mut spans) = (Lists::new(), Lists::new(), Lists::new());
+    // Position of a block's first entry in the current front.
+    let mut position = vec![0_usize; symbolic.order.len()];
+    for (s, node) in nodes.iter().enumerate() {
+        (node.first..node.first + node.columns).for_each(|b| position[b] = offsets[b] - offsets[node.first]);
+        let mut at = node.pivots;
+        for row in rows_below(s) {
+            position[row] = at;
+            at += size(row);
+            match spans.last_mut() {
+                Some((start, len)) if *start + *len == offsets[row] => *len += size(row),
+                _ => spans.items.push((offsets[row], size(row))),
+            }
+        }
+        spans.end();
+        let stride = padded(node.size);
+        for &StoredBlock { i, j, at } in blocks.of(s) {
+            let (row, column) = (label[i] as usize, label[j] as usize);
+            let (pivot, other) = (row.min(column), row.max(column));
+            let to = position[pivot] * stride + stride - node.size + position[other];
+            let orientation = match row.cmp(&column) {
+                std::cmp::Ordering::Less => Orientation::Plain,
+                std::cmp::Ordering::Greater => Orientation::Transposed,
+                std::cmp::Ordering::Equal => Orientation::Diagonal,
+            };
+            let (rows, columns) = (pattern.size(i) as u32, pattern.size(j) as u32);
+            scatter.items.push(Scatter { from: at, to, rows, columns, orientation });
+        }
+        scatter.end();
+        for &child in children.of(s) {
+            let mut from = 0;
+            for row in rows_below(child as usize) {
+                let (to, size) = (position[row] as u32, size(row) as u32);
+                match runs.last_mut() {
+                    Some(IndexRun { to: start, len, .. }) if *start + *len == to => *len += size,
+                    _ => runs.items.push(IndexRun { from, to, len: size }),
+                }
+                from += size;
+            }
+            runs.end();
+        }
+    }
+    (scatter, runs, spans)
+}
+
 #[cfg(test)]
 mod tests {
     use nalgebra::DVector;
     use proptest::prelude::*;
 
-    use super::super::samples::{Sample, chain, samples, structures};
+    use super::super::tests::{Sample, chain, samples, structures};
     use super::*;
     use crate::kernels::registers::tests::in_all;
 
@@ -253,7 +257,7 @@ mod tests {
                 let form = factor.inverse_form(&b);
                 let by_solution = dot(&b, &x);
                 assert!((form - by_solution).abs() <= 1e-10 * by_solution, "{form} {by_solution}");
-                // Again, with the numbers of the first factorisation in memory.
+                // Again, with the entries of the first factorisation in memory.
                 let first: Vec<u64> = x.iter().map(|x| x.to_bits()).collect();
                 factor.factorize(&sample.matrix, lambda + 1.0, &d).unwrap();
                 factor.factorize(&sample.matrix, lambda, &d).unwrap();
@@ -290,7 +294,7 @@ mod tests {
             let pattern = BlockPattern::new(&renamed_sizes, &renamed_pairs).unwrap();
             let mut matrix = BlockMatrix::new(pattern.clone());
             let (mut b, mut x) = (vec![0.0; pattern.len()], numbers(pattern.len()));
-            for Entry { i, j, at } in one.pattern.entries() {
+            for StoredBlock { i, j, at } in one.pattern.stored() {
                 let (rows, columns) = (sizes[i], sizes[j]);
                 let block = &one.matrix.values()[at..][..rows * columns];
                 let (to_i, to_j) = (renamed(i), renamed(j));
@@ -323,8 +327,8 @@ mod tests {
             prop_assert!(factor.factorize(&matrix, 0.0, &[]).is_ok());
             let block = which % pattern.blocks();
             if singular {
-                // Neither the block nor its neighbours know of its first number.
-                for Entry { i, j, at } in pattern.entries() {
+                // Neither the block nor its neighbours know of its first entry.
+                for StoredBlock { i, j, at } in pattern.stored() {
                     let (rows, columns) = (pattern.size(i), pattern.size(j));
                     let values = &mut matrix.values_mut()[at..][..rows * columns];
                     if i == block {
@@ -405,7 +409,7 @@ mod tests {
         let of = |n: usize| {
             let pattern = BlockPattern::new(&vec![3; n], &chain(n, 7)).unwrap();
             let symbolic = SymbolicCholesky::new(&pattern).unwrap();
-            [symbolic.flops(), symbolic.nonzeros(), symbolic.numbers() as f64].map(|work| work / n as f64)
+            [symbolic.flops(), symbolic.nonzeros(), symbolic.entry_count() as f64].map(|work| work / n as f64)
         };
         let thousand = of(1_000);
         for n in [10_000, 100_000] {
@@ -453,10 +457,10 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let mut factor = cholesky(&sample.pattern);
-                assert_eq!(factor.rooms.len() > 1, threads > 1);
+                assert_eq!(factor.workspaces.len() > 1, threads > 1);
                 assert!(factor.substitution.branches() > 1);
                 factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
-                // Again, with the numbers of the first factorisation in memory.
+                // Again, with the entries of the first factorisation in memory.
                 factor.factorize(&sample.matrix, 0.0, &[]).unwrap();
                 let mut x = numbers(sample.pattern.len());
                 factor.solve_in_place(&mut x);

@@ -3,94 +3,98 @@
 use std::ops::Range;
 
 use super::assembly::Assembly;
-use super::lists::Lists;
 use super::symbolic::Supernode;
 use super::tasks::for_each_part;
-use crate::kernels::front::{Eliminate, ExtendAdd, FEW, Front, Run, SubtractProducts, padded};
+use crate::kernels::front::{Eliminate, ExtendAdd, FEW, Front, IndexRun, SubtractProducts, padded};
 use crate::kernels::simd;
 use crate::linear::IllConditioned;
+use crate::lists::Lists;
 use crate::parallel;
 use crate::real::Real;
 
-/// Number of rows from which a front is worked on by all cores.
+/// Number of rows from which a front is divided among all cores.
 const LARGE: usize = 160;
 
-/// A matrix on its way into its factor. Tasks that do not wait for each other, and parts of large fronts, are on all cores; neither
-/// changes a bit.
-pub(super) struct Elimination<'a, T> {
+/// Multifrontal elimination of a matrix. Independent tasks and parts of large fronts run on all cores, with the same bits.
+pub(super) struct MultifrontalElimination<'a, T> {
     pub(super) assembly: Assembly<'a, T>,
-    /// First number of each supernode's panel.
+    /// First entry of each supernode's panel.
     pub(super) starts: &'a [usize],
     /// Children of each supernode.
     pub(super) children: &'a Lists<u32>,
-    /// Places of the rows below each child in its parent's front, in the order of the lists of children.
-    pub(super) runs: &'a Lists<Run>,
+    /// Positions of the rows below each child in its parent's front, in the order of the lists of children.
+    pub(super) runs: &'a Lists<IndexRun>,
     /// Parts of the rows of a large front.
     pub(super) parts: usize,
 }
 
 /// The factor from supernode `first` on.
-pub(super) struct Factor<'a, T> {
+pub(super) struct FactorPart<'a, T> {
     pub(super) first: usize,
     pub(super) panels: &'a mut [T],
     pub(super) inverses: &'a mut [T],
 }
 
-/// Updates of a task.
+/// Update matrices of a task.
 #[derive(Debug, Clone)]
-pub(super) struct Room<T> {
+pub(super) struct TaskWorkspace<T> {
     /// Updates that wait to be added, of supernodes at even and at odd distances from the root, without leaves.
     pub(super) stacks: [Vec<T>; 2],
-    /// Update of one leaf, which is added to its parent's front at once.
+    /// Update of one leaf, which is added to its parent's front immediately.
     pub(super) leaf_update: Vec<T>,
 }
 
-impl<T: Real> Elimination<'_, T> {
-    /// Tasks that follow each other, in postorder, with their part of the factor and their rooms.
+impl<T: Real> MultifrontalElimination<'_, T> {
+    /// Runs consecutive tasks in postorder, with their part of the factor and their workspaces.
     pub(super) fn tasks(
         &self,
         tasks: Range<usize>,
-        factor: Factor<'_, T>,
-        rooms: &mut [Room<T>],
+        factor: FactorPart<'_, T>,
+        workspaces: &mut [TaskWorkspace<T>],
     ) -> Result<(), IllConditioned> {
         let Some(last) = tasks.clone().last() else { return Ok(()) };
         let first = self.assembly.symbolic.tasks.subtrees[last].first;
-        let (rooms_before, rooms) = rooms.split_at_mut(first - tasks.start);
-        if rooms_before.is_empty() {
-            return self.task(last, factor, rooms);
+        let (workspaces_before, workspaces) = workspaces.split_at_mut(first - tasks.start);
+        if workspaces_before.is_empty() {
+            return self.task(last, factor, workspaces);
         }
         let (before, own) = self.split(factor, self.assembly.symbolic.tasks.subtrees[last].nodes.start);
         let mut outcomes = [Ok(()); 2];
         let [of_before, of_last] = &mut outcomes;
         parallel::join(
-            || *of_before = self.tasks(tasks.start..first, before, rooms_before),
-            || *of_last = self.task(last, own, rooms),
+            || *of_before = self.tasks(tasks.start..first, before, workspaces_before),
+            || *of_last = self.task(last, own, workspaces),
         );
         outcomes.into_iter().collect()
     }
 
     /// The factor before supernode `s` and from it on.
-    fn split<'b>(&self, factor: Factor<'b, T>, s: usize) -> (Factor<'b, T>, Factor<'b, T>) {
-        let Factor { first, panels, inverses } = factor;
+    fn split<'b>(&self, factor: FactorPart<'b, T>, s: usize) -> (FactorPart<'b, T>, FactorPart<'b, T>) {
+        let FactorPart { first, panels, inverses } = factor;
         let pivot = |s: usize| self.assembly.symbolic.offsets[self.assembly.symbolic.supernodes[s].first];
         let (panels, panels_behind) = panels.split_at_mut(self.starts[s] - self.starts[first]);
         let (inverses, inverses_behind) = inverses.split_at_mut(pivot(s) - pivot(first));
-        let before = Factor { first, panels, inverses };
-        (before, Factor { first: s, panels: panels_behind, inverses: inverses_behind })
+        let before = FactorPart { first, panels, inverses };
+        (before, FactorPart { first: s, panels: panels_behind, inverses: inverses_behind })
     }
 
-    /// A task, after those before it. The last of the rooms is its own.
-    fn task(&self, k: usize, mut factor: Factor<'_, T>, rooms: &mut [Room<T>]) -> Result<(), IllConditioned> {
+    /// Runs a task after those that it depends on. The last of the workspaces is its own.
+    fn task(
+        &self,
+        k: usize,
+        mut factor: FactorPart<'_, T>,
+        workspaces: &mut [TaskWorkspace<T>],
+    ) -> Result<(), IllConditioned> {
         let tasks = &self.assembly.symbolic.tasks;
         let first = tasks.subtrees[k].first;
-        let Some((room, rooms_before)) = rooms.split_last_mut() else { return Ok(()) };
-        self.tasks(first..k, factor.reborrow(), rooms_before)?;
-        let rooms_before = &*rooms_before;
+        let Some((workspace, workspaces_before)) = workspaces.split_last_mut() else { return Ok(()) };
+        self.tasks(first..k, factor.reborrow(), workspaces_before)?;
+        let workspaces_before = &*workspaces_before;
         let mut outcome = Ok(());
         let eliminate = |nodes: Range<usize>| {
             for s in nodes {
                 if outcome.is_ok() && !self.assembly.symbolic.supernodes[s].is_leaf {
-                    outcome = self.supernode(s, &mut factor, room, |task| &rooms_before[task - first]);
+                    outcome = self.supernode(s, &mut factor, workspace, |task| &workspaces_before[task - first]);
                 }
             }
         };
@@ -102,9 +106,9 @@ impl<T: Real> Elimination<'_, T> {
     fn supernode<'b>(
         &self,
         s: usize,
-        factor: &mut Factor<'_, T>,
-        room: &mut Room<T>,
-        room_of: impl Fn(usize) -> &'b Room<T> + Sync,
+        factor: &mut FactorPart<'_, T>,
+        workspace: &mut TaskWorkspace<T>,
+        workspace_of: impl Fn(usize) -> &'b TaskWorkspace<T> + Sync,
     ) -> Result<(), IllConditioned>
     where
         T: 'b,
@@ -116,7 +120,7 @@ impl<T: Real> Elimination<'_, T> {
         }
         let (mut before, mut own) = self.split(factor.reborrow(), s);
         let (panel, diagonal) = self.own(s, &mut own);
-        let Room { stacks: [even, odd], leaf_update } = room;
+        let TaskWorkspace { stacks: [even, odd], leaf_update } = workspace;
         let (stack, of_children) = if node.odd { (odd, &*even) } else { (even, &*odd) };
         let side = padded(node.size - node.pivots);
         let update = &mut stack[symbolic.tasks.places[s]..][..side * side];
@@ -131,7 +135,7 @@ impl<T: Real> Elimination<'_, T> {
             let side = if is_implicit { 0 } else { padded(size - pivots) };
             let stack = match task_of(child) {
                 own if own == task_of(s) => of_children,
-                other => &room_of(other).stacks[usize::from(odd)],
+                other => &workspace_of(other).stacks[usize::from(odd)],
             };
             &stack[if is_implicit { 0 } else { symbolic.tasks.places[child] }..][..side * side]
         };
@@ -156,8 +160,8 @@ impl<T: Real> Elimination<'_, T> {
         eliminate(front, diagonal, parts)
     }
 
-    /// Eliminates the columns of a supernode without children; without room for its update, that is not formed.
-    fn leaf(&self, s: usize, factor: &mut Factor<'_, T>, update: &mut [T]) -> Result<(), IllConditioned> {
+    /// Eliminates the columns of a supernode without children. An empty `update` is not formed.
+    fn leaf(&self, s: usize, factor: &mut FactorPart<'_, T>, update: &mut [T]) -> Result<(), IllConditioned> {
         let node = &self.assembly.symbolic.supernodes[s];
         let (panel, diagonal) = self.own(s, factor);
         let mut front = Front::new(node.size, node.pivots, panel, update);
@@ -167,7 +171,7 @@ impl<T: Real> Elimination<'_, T> {
     }
 
     /// Adds the update of a child, or the products of its panel where it has few pivots and no children, to rows of a front.
-    fn add(&self, k: usize, child: usize, front: Front<'_, T>, before: &Factor<'_, T>, update: &[T]) {
+    fn add(&self, k: usize, child: usize, front: Front<'_, T>, before: &FactorPart<'_, T>, update: &[T]) {
         let Supernode { size, pivots, is_leaf, is_implicit, .. } = self.assembly.symbolic.supernodes[child];
         let (size, runs) = (size - pivots, self.runs.of(k));
         if is_implicit || is_leaf && pivots <= FEW {
@@ -180,7 +184,7 @@ impl<T: Real> Elimination<'_, T> {
     }
 
     /// Panel and inverse diagonal of a supernode.
-    fn own<'b>(&self, s: usize, factor: &'b mut Factor<'_, T>) -> (&'b mut [T], &'b mut [T]) {
+    fn own<'b>(&self, s: usize, factor: &'b mut FactorPart<'_, T>) -> (&'b mut [T], &'b mut [T]) {
         let symbolic = self.assembly.symbolic;
         let offset = |s: usize| symbolic.offsets[symbolic.supernodes[s].first];
         let (panel, pivot) = (self.starts[s] - self.starts[factor.first], offset(s) - offset(factor.first));
@@ -190,10 +194,10 @@ impl<T: Real> Elimination<'_, T> {
     }
 }
 
-impl<T> Factor<'_, T> {
+impl<T> FactorPart<'_, T> {
     /// Borrows the factor for a shorter time.
-    fn reborrow(&mut self) -> Factor<'_, T> {
-        Factor { first: self.first, panels: self.panels, inverses: self.inverses }
+    fn reborrow(&mut self) -> FactorPart<'_, T> {
+        FactorPart { first: self.first, panels: self.panels, inverses: self.inverses }
     }
 }
 

@@ -14,20 +14,16 @@ pub(crate) struct InverseSubset<T> {
     factor: SparseCholesky<T>,
     /// The supernode that each block belongs to, in the order of elimination.
     supernode_of: Vec<usize>,
-    /// Rows of the inverse at the pivots of each supernode, in the places of those of the factor.
+    /// Rows of the inverse at the pivots of each supernode, stored like those of the factor.
     panels: Vec<T>,
 }
 
 impl<T: Real> InverseSubset<T> {
     /// Creates the inverse from the last factorisation.
     pub(crate) fn new(factor: SparseCholesky<T>) -> Self {
-        let symbolic = &factor.symbolic;
-        let mut supernode_of = vec![0; symbolic.order.len()];
-        for (s, node) in symbolic.supernodes.iter().enumerate() {
-            supernode_of[node.first..node.first + node.columns].fill(s);
-        }
+        let supernode_of = factor.symbolic.supernode_of_all();
         let panels = vec![T::ZERO; factor.panels.len()];
-        let mut position = vec![0; symbolic.order.len()];
+        let mut position = vec![0; supernode_of.len()];
         let mut subset = InverseSubset { factor, supernode_of, panels };
         let mut front = Vec::new();
         for s in (0..subset.factor.symbolic.supernodes.len()).rev() {
@@ -40,7 +36,7 @@ impl<T: Real> InverseSubset<T> {
         subset
     }
 
-    /// Fills the part of a front behind its pivots.
+    /// Fills the rows and columns of a front below its pivots.
     fn gather(&self, node: &Supernode, front: &mut [T], position: &mut [usize]) {
         let symbolic = &self.factor.symbolic;
         let size = |block: usize| symbolic.offsets[block + 1] - symbolic.offsets[block];
@@ -65,10 +61,10 @@ impl<T: Real> InverseSubset<T> {
                 let column = column as usize;
                 for r in 0..size(row) {
                     let from = (position[row] + r) * stride + stride - ancestor.size + position[column];
-                    let numbers = &self.panels[self.factor.starts[owner] + from..][..size(column)];
-                    for (c, &number) in numbers.iter().enumerate() {
-                        front[(top + r) * node.size + left + c] = number;
-                        front[(left + c) * node.size + top + r] = number;
+                    let entries = &self.panels[self.factor.starts[owner] + from..][..size(column)];
+                    for (c, &entry) in entries.iter().enumerate() {
+                        front[(top + r) * node.size + left + c] = entry;
+                        front[(left + c) * node.size + top + r] = entry;
                     }
                 }
                 left += size(column);
@@ -90,8 +86,8 @@ impl<T: Real> InverseSubset<T> {
                 add_scaled(&mut row[p + 1..], -(u * inverses[p]), &other[p + 1..]);
             }
             row[p] = inverses[p] * (inverses[p] - dot(&u[p + 1..], &row[p + 1..]));
-            for (&number, other) in row[p + 1..].iter().zip(below.chunks_exact_mut(m)) {
-                other[p] = number;
+            for (&entry, other) in row[p + 1..].iter().zip(below.chunks_exact_mut(m)) {
+                other[p] = entry;
             }
         }
         for (p, row) in front.chunks_exact(m).take(node.pivots).enumerate() {
@@ -149,8 +145,8 @@ impl<T: Real> SparseCholesky<T> {
             x.fill(T::ZERO);
             x[at] = T::ONE;
             self.solve_in_place(&mut x);
-            for (r, &number) in x[rows.clone()].iter().enumerate() {
-                block[r * columns.len() + c] = number;
+            for (r, &entry) in x[rows.clone()].iter().enumerate() {
+                block[r * columns.len() + c] = entry;
             }
         }
     }
@@ -160,7 +156,7 @@ impl<T: Real> SparseCholesky<T> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::samples::{Sample, samples};
+    use super::super::tests::{Sample, samples};
     use super::*;
     use crate::linear::sparse::SymbolicCholesky;
 

@@ -16,7 +16,7 @@ pub(crate) struct BlockMatrix<T> {
 impl<T: Real> BlockMatrix<T> {
     /// The zero matrix.
     pub(crate) fn new(pattern: BlockPattern) -> Self {
-        let values = vec![T::ZERO; pattern.numbers()];
+        let values = vec![T::ZERO; pattern.entry_count()];
         BlockMatrix { pattern, values }
     }
 
@@ -25,22 +25,22 @@ impl<T: Real> BlockMatrix<T> {
         &self.pattern
     }
 
-    /// Numbers of the stored blocks, each at its [slot](BlockPattern::slot).
+    /// Entries of the stored blocks, each at its [slot](BlockPattern::slot).
     pub(crate) fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// Numbers of the stored blocks, each at its [slot](BlockPattern::slot).
+    /// Entries of the stored blocks, each at its [slot](BlockPattern::slot).
     pub(crate) fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
 
-    /// Sets all numbers to zero.
+    /// Sets all entries to zero.
     pub(crate) fn clear(&mut self) {
         self.values.fill(T::ZERO);
     }
 
-    /// Adds the row-major `block` to the numbers at a slot.
+    /// Adds the row-major `block` to the entries at a slot.
     #[cfg(test)]
     #[inline]
     pub(crate) fn add(&mut self, slot: usize, block: &[T]) {
@@ -109,7 +109,7 @@ impl<T: Real> BlockMatrix<T> {
     /// `vᵀHv`.
     pub(crate) fn quadratic_form(&self, v: &[T]) -> T {
         let mut form = T::ZERO;
-        for entry in self.pattern.entries() {
+        for entry in self.pattern.stored() {
             let (rows, columns) = (self.pattern.range(entry.i), self.pattern.range(entry.j));
             let (size, v_columns) = (columns.len(), &v[columns]);
             let block = &self.values[entry.at..][..rows.len() * size];
@@ -129,7 +129,7 @@ mod tests {
     use nalgebra::DVector;
     use proptest::prelude::*;
 
-    use super::super::samples::samples;
+    use super::super::tests::samples;
 
     proptest! {
         #[test]

@@ -1,23 +1,22 @@
 //! Sparse linear systems: symmetric matrices of blocks, and their Cholesky factorisation.
 //!
 //! A [`BlockPattern`] is the structure of the normal equations of many small groups of variables, and a [`BlockMatrix`] has
-//! the numbers. [`SymbolicCholesky`] finds once in which order the blocks are eliminated and what fills in;
+//! the entries. [`SymbolicCholesky`] finds once in which order the blocks are eliminated and what fills in;
 //! [`SparseCholesky`] factorises and solves for each damping.
 
 mod assembly;
 mod cholesky;
 mod elimination;
 mod inverse;
-mod lists;
 mod matrix;
 mod ordering;
 mod orthogonal;
 mod pattern;
-#[cfg(test)]
-mod samples;
 mod substitution;
 mod symbolic;
 mod tasks;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use cholesky::SparseCholesky;
 pub(crate) use inverse::InverseSubset;

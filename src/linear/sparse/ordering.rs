@@ -1,50 +1,20 @@
 //! Fill-reducing order: approximate minimum degree.
 
 use super::pattern::BlockPattern;
+use crate::lists::Lists;
 
 /// No node.
 const NONE: usize = usize::MAX;
 
 /// Neighbours of each block in the graph of a pattern, without the block itself.
-pub(super) struct Graph {
-    /// First neighbour of each node, and the number of all.
-    pub(super) starts: Vec<usize>,
-    pub(super) neighbours: Vec<u32>,
-}
-
-impl Graph {
-    /// The graph of a pattern.
-    pub(super) fn new(pattern: &BlockPattern) -> Self {
-        let n = pattern.blocks();
-        let pairs = || pattern.entries().filter(|entry| entry.i != entry.j);
-        let mut starts = vec![0; n + 1];
-        for entry in pairs() {
-            starts[entry.i + 1] += 1;
-            starts[entry.j + 1] += 1;
-        }
-        for i in 0..n {
-            starts[i + 1] += starts[i];
-        }
-        let mut next = starts.clone();
-        let mut neighbours = vec![0; starts[n]];
-        for entry in pairs() {
-            for (from, to) in [(entry.i, entry.j), (entry.j, entry.i)] {
-                neighbours[next[from]] = to as u32;
-                next[from] += 1;
-            }
-        }
-        Graph { starts, neighbours }
-    }
-
-    /// Neighbours of node `i`.
-    pub(super) fn of(&self, i: usize) -> &[u32] {
-        &self.neighbours[self.starts[i]..self.starts[i + 1]]
-    }
+pub(super) fn neighbours(pattern: &BlockPattern) -> Lists<u32> {
+    let pairs = pattern.stored().filter(|block| block.i != block.j);
+    Lists::sorted(pattern.blocks(), pairs.flat_map(|block| [(block.i, block.j as u32), (block.j, block.i as u32)]))
 }
 
 /// The order in which blocks are eliminated, by approximate minimum degree (Amestoy, Davis & Duff 1996), each block counted
 /// with its size. Blocks with very many neighbours come last. Deterministic.
-pub(super) fn minimum_degree(graph: &Graph, sizes: impl Fn(usize) -> usize) -> Vec<u32> {
+pub(super) fn minimum_degree(graph: &Lists<u32>, sizes: impl Fn(usize) -> usize) -> Vec<u32> {
     let n = graph.starts.len() - 1;
     let mut quotient = Quotient::new(graph, sizes);
     while let Some(pivot) = quotient.pop_minimum() {
@@ -74,7 +44,7 @@ struct Quotient {
     elements: Vec<usize>,
     /// Lists of elements, one behind the other.
     cliques: Vec<u32>,
-    /// Numbers of a variable and of those merged with it; negative in the element that is being made; zero for others.
+    /// Columns of a variable and of those merged with it; negative in the element that is being made; zero for others.
     weight: Vec<i64>,
     /// Approximate external degree of a variable; size of an element.
     degree: Vec<i64>,
@@ -101,7 +71,7 @@ struct Quotient {
 }
 
 impl Quotient {
-    fn new(graph: &Graph, sizes: impl Fn(usize) -> usize) -> Self {
+    fn new(graph: &Lists<u32>, sizes: impl Fn(usize) -> usize) -> Self {
         let n = graph.starts.len() - 1;
         let many = (10.0 * (n as f64).sqrt()).max(16.0) as usize;
         let mut dense: Vec<usize> = (0..n).filter(|&i| graph.of(i).len() > many).collect();
@@ -112,11 +82,11 @@ impl Quotient {
         }
         let left: i64 = weight.iter().sum();
         let mut quotient = Quotient {
-            lists: graph.neighbours.clone(),
+            lists: graph.items.clone(),
             start: graph.starts[..n].to_vec(),
             len: (0..n).map(|i| graph.of(i).len()).collect(),
             elements: vec![0; n],
-            cliques: Vec::with_capacity(graph.neighbours.len()),
+            cliques: Vec::with_capacity(graph.items.len()),
             degree: vec![0; n],
             mark: vec![1; n],
             stamp: 2,
@@ -269,7 +239,7 @@ impl Quotient {
         weight
     }
 
-    /// Leaves in `mark − stamp` of each element next to the variables the weight of what it has outside of these.
+    /// Sets `mark − stamp` of each element adjacent to the variables to the weight of its variables outside of them.
     fn count_outside(&mut self, variables: std::ops::Range<usize>) {
         for k in variables {
             let i = self.cliques[k] as usize;
@@ -286,8 +256,8 @@ impl Quotient {
         }
     }
 
-    /// Takes what the pivot's element stands for out of the list of variable `i`, and puts the element first. Returns an upper
-    /// bound of the degree without the element, and a hash of the list; `None` if nothing else is in the list.
+    /// Removes the variables of the pivot's element from the list of variable `i`, and puts the element first. Returns an upper bound of
+    /// the degree without the element, and a hash of the list; `None` if the list is then empty.
     fn approximate_degree(&mut self, i: usize, pivot: usize) -> Option<(i64, u64)> {
         let (start, len, elements) = (self.start[i], self.len[i], self.elements[i]);
         let (mut degree, mut hash, mut kept) = (0, pivot as u64, start);
@@ -320,7 +290,7 @@ impl Quotient {
         if degree == 0 {
             return None;
         }
-        // There is room: the pivot, or an element that it absorbed, has left the list.
+        // The list does not grow: the pivot, or an element that it absorbed, has been removed.
         self.lists[kept] = self.lists[first_variable];
         self.lists[first_variable] = self.lists[start];
         self.lists[start] = pivot as u32;

@@ -1,11 +1,11 @@
 //! Orthogonal elimination: the factor from the rows of `J`, without their products.
 
 use super::cholesky::SparseCholesky;
-use super::lists::Lists;
 use crate::kernels::front::padded;
 use crate::kernels::triangular::absorb_rows;
 use crate::linear::IllConditioned;
 use crate::linear::block_rows::BlockStructure;
+use crate::lists::Lists;
 use crate::real::Real;
 
 /// Rows that are absorbed together, at least.
@@ -17,17 +17,17 @@ const LOST: f64 = 64.0;
 /// Multifrontal QR factorisation of the rows `J` and `√λ D` (Matstoms 1994).
 ///
 /// The triangle takes the place of the factor of a [`SparseCholesky`], in the same fronts: rows join the front of the first of their
-/// columns, the front's own columns are eliminated by Householder reflections, and what is left joins the parent's front. Rounding
-/// counts with the condition number of `J` and not with its square. Columns that many rows share take far more work than in a
-/// Cholesky factorisation, since a front has the rows of all below it.
+/// columns, the front's own columns are eliminated by Householder reflections, and the remaining rows join the parent's front. The
+/// error grows with the condition number of `J` and not with its square. Columns that many rows share take far more work than in a Cholesky
+/// factorisation, since a front has the rows of all fronts below it.
 #[derive(Debug, Clone)]
 pub(crate) struct OrthogonalElimination<T> {
     /// Residual blocks of each supernode.
     own: Lists<u32>,
-    /// First column of each block in the front at hand, by the block's place in the order.
+    /// First column of each block in the current front, by the block's position in the order.
     positions: Vec<usize>,
-    /// The front at hand.
-    front: Front<T>,
+    /// The current front.
+    front: TriangularFront<T>,
     /// Rows that wait for a parent, each with its residual behind it.
     waiting: Vec<T>,
     /// Numbers of rows of the supernodes that wait.
@@ -35,7 +35,7 @@ pub(crate) struct OrthogonalElimination<T> {
 }
 
 impl<T: Real> OrthogonalElimination<T> {
-    /// Room for factorisations in the fronts of a factor.
+    /// Creates the workspace of factorisations in the fronts of a factor.
     pub(crate) fn new(factor: &SparseCholesky<T>, structure: &BlockStructure) -> Self {
         let symbolic = &factor.symbolic;
         let supernode_of = symbolic.supernode_of_all();
@@ -46,13 +46,13 @@ impl<T: Real> OrthogonalElimination<T> {
         OrthogonalElimination {
             own: Lists::sorted(symbolic.supernodes.len(), blocks.iter().copied()),
             positions: vec![0; symbolic.order.len()],
-            front: Front::default(),
+            front: TriangularFront::default(),
             waiting: Vec::new(),
             counts: Vec::new(),
         }
     }
 
-    /// Floating-point operations of a factorisation, where residual blocks have so many rows.
+    /// Floating-point operations of a factorisation. `rows_of` returns the rows of each residual block.
     pub(crate) fn flops(&self, factor: &SparseCholesky<T>, rows_of: impl Fn(usize) -> usize) -> f64 {
         let nodes = &factor.symbolic.supernodes;
         let mut left = vec![0; nodes.len()];
@@ -111,7 +111,7 @@ impl<T: Real> OrthogonalElimination<T> {
         Ok(())
     }
 
-    /// Makes the triangle that of a supernode's front, with nothing in it.
+    /// Resets the triangle to zero, with the columns of a supernode's front.
     fn begin_front(&mut self, factor: &SparseCholesky<T>, s: usize) {
         let symbolic = &factor.symbolic;
         let node = &symbolic.supernodes[s];
@@ -188,7 +188,7 @@ impl<T: Real> OrthogonalElimination<T> {
         }
         let mut count = 0;
         for (i, (row, &rotated)) in rows {
-            // Nothing has reached the rows below that have no entry.
+            // Zero rows need not wait.
             if row[i..].iter().any(|&entry| entry != T::ZERO) {
                 self.waiting.extend_from_slice(&row[node.pivots..]);
                 self.waiting.push(rotated);
@@ -202,22 +202,22 @@ impl<T: Real> OrthogonalElimination<T> {
 
 /// The triangle of a front with its right-hand side, and rows that it will absorb.
 #[derive(Debug, Clone, Default)]
-struct Front<T> {
+struct TriangularFront<T> {
     triangle: Vec<T>,
     rotated: Vec<T>,
     rows: Vec<T>,
     residuals: Vec<T>,
-    room: Vec<T>,
+    scratch: Vec<T>,
 }
 
-impl<T: Real> Front<T> {
-    /// Makes the triangle one of so many columns, with nothing in it.
+impl<T: Real> TriangularFront<T> {
+    /// Resets the triangle to zeros of this number of columns.
     fn clear(&mut self, columns: usize) {
-        for (numbers, count) in
-            [(&mut self.triangle, columns * columns), (&mut self.rotated, columns), (&mut self.room, columns)]
+        for (entries, count) in
+            [(&mut self.triangle, columns * columns), (&mut self.rotated, columns), (&mut self.scratch, columns)]
         {
-            numbers.clear();
-            numbers.resize(count, T::ZERO);
+            entries.clear();
+            entries.resize(count, T::ZERO);
         }
     }
 
@@ -232,8 +232,8 @@ impl<T: Real> Front<T> {
     /// Absorbs the rows into the triangle if there are at least `fewest`.
     fn absorb(&mut self, fewest: usize) {
         if self.residuals.len() >= fewest {
-            let Front { triangle, rotated, rows, residuals, room } = self;
-            absorb_rows(triangle, rotated, rows, residuals, room);
+            let TriangularFront { triangle, rotated, rows, residuals, scratch } = self;
+            absorb_rows(triangle, rotated, rows, residuals, scratch);
             rows.clear();
             residuals.clear();
         }
@@ -245,7 +245,7 @@ mod tests {
     use nalgebra::{DMatrix, DVector};
     use proptest::prelude::*;
 
-    use super::super::samples::structures;
+    use super::super::tests::structures;
     use super::super::{BlockPattern, SymbolicCholesky};
     use super::*;
     use crate::linear::independent_set::tests::structure;

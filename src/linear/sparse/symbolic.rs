@@ -1,9 +1,10 @@
 //! Symbolic factorisation: fill-reducing order, elimination tree and supernodes.
 
-use super::ordering::{Graph, minimum_degree};
+use super::ordering::{minimum_degree, neighbours};
 use super::pattern::{BlockPattern, TooLarge};
 use super::tasks::Tasks;
 use crate::kernels::front::padded;
+use crate::lists::{Lists, prefix_sums};
 use crate::parallel;
 
 /// No node.
@@ -20,16 +21,15 @@ pub(super) struct Supernode {
     pub(super) columns: usize,
     /// Rows below its columns: a range of [`SymbolicCholesky::rows`].
     pub(super) rows: std::ops::Range<usize>,
-    /// Numbers of its columns.
+    /// Entries of its columns.
     pub(super) pivots: usize,
-    /// Numbers of its front.
+    /// Entries of its front.
     pub(super) size: usize,
     /// The supernode of the first row below; `usize::MAX` for a root.
     pub(super) parent: usize,
     /// Its distance from the root is odd.
     pub(super) odd: bool,
-    /// True for a supernode with a parent and without children: it is eliminated when its parent is, and its update waits
-    /// nowhere.
+    /// True for a supernode with a parent and without children: it is eliminated right before its parent, and its update is not kept.
     pub(super) is_leaf: bool,
     /// True for a supernode without children and with few pivots, whose parent is in another [task](Tasks): its update is not
     /// formed.
@@ -41,25 +41,25 @@ pub(super) struct Supernode {
 pub(crate) struct SymbolicCholesky {
     /// Blocks in the order of elimination.
     pub(super) order: Vec<u32>,
-    /// First number of each block in that order.
+    /// First entry of each block in that order.
     pub(super) offsets: Vec<usize>,
     /// Place of each block in that order.
     pub(super) label: Vec<u32>,
-    /// First number of each block in its natural order.
+    /// First entry of each block in its natural order.
     pub(super) natural: Vec<usize>,
     /// Supernodes, children before their parents.
     pub(super) supernodes: Vec<Supernode>,
     /// Rows below the supernodes' columns, by their place in the order.
     pub(super) rows: Vec<u32>,
-    /// Numbers of all panels.
+    /// Entries of all panels.
     pub(super) panels: usize,
     /// Division of the factorisation into tasks.
     pub(super) tasks: Tasks,
-    /// Numbers of the updates that wait to be added, with as many threads as have work.
+    /// Entries of the updates that are kept until they are added, with the largest useful number of threads.
     updates: usize,
 }
 
-/// Time of a front in units of that of one operation in registers, of which the choice of supernodes minimises the sum.
+/// Estimated time of a front in units of one operation in registers. Supernodes are chosen to minimise its sum.
 pub(super) fn cost(pivots: usize, size: usize) -> f64 {
     const FRONT: f64 = 3000.0;
     const PANEL: f64 = 6.0;
@@ -69,7 +69,7 @@ pub(super) fn cost(pivots: usize, size: usize) -> f64 {
     FRONT + k * (stride * (k + PANEL) + others * (others + 8.0)) + UPDATE * others * others
 }
 
-/// A supernode on the way.
+/// A supernode under construction.
 struct Draft {
     /// First and last column; columns of a supernode are chained.
     first: usize,
@@ -87,13 +87,13 @@ impl SymbolicCholesky {
     pub(crate) fn new(pattern: &BlockPattern) -> Result<Self, TooLarge> {
         // Places in a front are counted in 32 bits.
         u32::try_from(pattern.len()).map_err(|_| TooLarge)?;
-        let graph = Graph::new(pattern);
+        let graph = neighbours(pattern);
         let order = minimum_degree(&graph, |i| pattern.size(i));
         Self::in_order(pattern, &graph, order)
     }
 
     /// The structure with blocks eliminated in an order, or in one that is equivalent.
-    fn in_order(pattern: &BlockPattern, graph: &Graph, order: Vec<u32>) -> Result<Self, TooLarge> {
+    fn in_order(pattern: &BlockPattern, graph: &Lists<u32>, order: Vec<u32>) -> Result<Self, TooLarge> {
         let n = order.len();
         let mut place = inverse(&order);
         let tree = elimination_tree(graph, &order, &place);
@@ -112,95 +112,26 @@ impl SymbolicCholesky {
 
         let (mut drafts, mut rows, mut chain) = fundamental(graph, &order, &place, &parents, size);
         amalgamate(&mut drafts, &mut chain);
-        Self::arranged(pattern, order, &drafts, &mut rows, &chain)
+        Self::arranged(pattern, &order, &drafts, &mut rows, &chain)
     }
 
     /// Puts the columns of each supernode behind each other, and children before their parents.
     fn arranged(
         pattern: &BlockPattern,
-        order: Vec<u32>,
+        order: &[u32],
         drafts: &[Draft],
         rows: &mut [u32],
         chain: &[usize],
     ) -> Result<Self, TooLarge> {
-        let n = order.len();
-        let alive: Vec<usize> = (0..drafts.len()).filter(|&s| drafts[s].size > 0).collect();
-        let mut number = vec![NONE; drafts.len()];
-        alive.iter().enumerate().for_each(|(k, &s)| number[s] = k);
-        let parents: Vec<usize> =
-            alive.iter().map(|&s| if drafts[s].parent == NONE { NONE } else { number[drafts[s].parent] }).collect();
-        let sequence = postorder(&parents);
-        let mut rank = vec![0; alive.len()];
-        sequence.iter().enumerate().for_each(|(k, &s)| rank[s as usize] = k);
-
-        let mut label = vec![0_u32; n];
-        let mut arranged = Vec::with_capacity(n);
-        let mut supernodes = Vec::with_capacity(alive.len());
-        let mut all_rows = Vec::new();
-        for &s in &sequence {
-            let draft = &drafts[alive[s as usize]];
-            let first = arranged.len();
-            let mut column = draft.first;
-            while column != NONE {
-                label[column] = arranged.len() as u32;
-                arranged.push(order[column]);
-                column = chain[column];
-            }
-            let parent = parents[s as usize];
-            supernodes.push(Supernode {
-                first,
-                columns: arranged.len() - first,
-                rows: draft.rows.clone(),
-                pivots: draft.pivots,
-                size: draft.size,
-                parent: if parent == NONE { NONE } else { rank[parent] },
-                odd: false,
-                is_leaf: parent != NONE,
-                is_implicit: false,
-            });
-        }
-        for s in 0..supernodes.len() {
-            let parent = supernodes[s].parent;
-            if parent != NONE {
-                supernodes[parent].is_leaf = false;
-            }
-        }
-        let mut panels = 0_usize;
-        for s in (0..supernodes.len()).rev() {
-            let parent = supernodes[s].parent;
-            let odd = parent != NONE && !supernodes[parent].odd;
-            let node = &mut supernodes[s];
-            node.odd = odd;
-            let panel = node.pivots.checked_mul(padded(node.size)).ok_or(TooLarge)?;
-            panels = panels.checked_add(panel).ok_or(TooLarge)?;
-            let range = all_rows.len()..all_rows.len() + node.rows.len();
-            let rows = &mut rows[std::mem::replace(&mut node.rows, range)];
-            rows.iter_mut().for_each(|row| *row = label[*row as usize]);
-            rows.sort_unstable();
-            all_rows.extend_from_slice(rows);
-        }
-        let mut offsets = vec![0];
-        let mut offset = 0;
-        for &block in &arranged {
-            offset += pattern.size(block as usize);
-            offsets.push(offset);
-        }
-        // So that the memory that is said to be needed does not depend on the number of threads.
-        let updates = Tasks::new(&mut supernodes.clone(), usize::MAX)?.numbers();
+        let (order, label, mut supernodes) = sequence(order, drafts, chain);
+        let (rows, panels) = renumber(&mut supernodes, rows, &label)?;
+        let offsets = prefix_sums(order.iter().map(|&block| pattern.size(block as usize)));
+        // The reported memory must not depend on the number of threads.
+        let updates = Tasks::new(&mut supernodes.clone(), usize::MAX)?.entry_count();
         let tasks = Tasks::new(&mut supernodes, parallel::threads())?;
-        let label = inverse(&arranged);
-        let natural = (0..n).map(|i| pattern.range(i).start).collect();
-        Ok(SymbolicCholesky {
-            order: arranged,
-            offsets,
-            label,
-            natural,
-            supernodes,
-            rows: all_rows,
-            panels,
-            tasks,
-            updates,
-        })
+        let label = inverse(&order);
+        let natural = (0..order.len()).map(|i| pattern.range(i).start).collect();
+        Ok(SymbolicCholesky { order, offsets, label, natural, supernodes, rows, panels, tasks, updates })
     }
 
     /// The supernode of each block, by its place in the order.
@@ -218,22 +149,22 @@ impl SymbolicCholesky {
         self.supernodes.iter().map(|node| of_node(node.pivots as f64, node.size as f64)).sum()
     }
 
-    /// Numbers on and above the diagonal of the factor, those that are zero in supernodes included.
+    /// Entries on and above the diagonal of the factor, those that are zero in supernodes included.
     #[cfg(test)]
     pub(crate) fn nonzeros(&self) -> f64 {
         let of_node = |k: f64, m: f64| k * m - k * (k - 1.0) / 2.0;
         self.supernodes.iter().map(|node| of_node(node.pivots as f64, node.size as f64)).sum()
     }
 
-    /// Numbers that a factorisation keeps in memory.
-    pub(crate) fn numbers(&self) -> usize {
+    /// Entries that a factorisation keeps in memory.
+    pub(crate) fn entry_count(&self) -> usize {
         let n = self.offsets[self.order.len()];
         [self.panels, self.updates, n, n, n].into_iter().fold(0, usize::saturating_add)
     }
 }
 
 /// Returns the length of an update of a number of rows.
-pub(super) fn update_numbers(others: usize) -> Result<usize, TooLarge> {
+pub(super) fn update_len(others: usize) -> Result<usize, TooLarge> {
     padded(others).checked_mul(padded(others)).ok_or(TooLarge)
 }
 
@@ -245,7 +176,7 @@ fn inverse(order: &[u32]) -> Vec<u32> {
 }
 
 /// Parent of each place in the order: the first row below the diagonal of the factor's column (Liu 1990).
-fn elimination_tree(graph: &Graph, order: &[u32], place: &[u32]) -> Vec<usize> {
+fn elimination_tree(graph: &Lists<u32>, order: &[u32], place: &[u32]) -> Vec<usize> {
     let n = order.len();
     let (mut parents, mut ancestors) = (vec![NONE; n], vec![NONE; n]);
     for (j, &block) in order.iter().enumerate() {
@@ -267,101 +198,130 @@ fn elimination_tree(graph: &Graph, order: &[u32], place: &[u32]) -> Vec<usize> {
 /// Nodes of a forest in postorder.
 fn postorder(parents: &[usize]) -> Vec<u32> {
     let n = parents.len();
-    let (mut child, mut sibling, mut roots) = (vec![NONE; n], vec![NONE; n], Vec::new());
-    for (i, &parent) in parents.iter().enumerate().rev() {
-        if parent == NONE {
-            roots.push(i);
-        } else {
-            sibling[i] = std::mem::replace(&mut child[parent], i);
-        }
-    }
+    let children = Lists::children(parents.iter().copied());
+    let mut next = children.starts.clone();
     let mut order = Vec::with_capacity(n);
     let mut stack = Vec::new();
-    for root in roots.into_iter().rev() {
+    for root in (0..n).filter(|&node| parents[node] == NONE) {
         stack.push(root);
         while let Some(&node) = stack.last() {
-            let next = child[node];
-            if next == NONE {
+            if next[node] == children.starts[node + 1] {
                 stack.pop();
                 order.push(node as u32);
             } else {
-                child[node] = sibling[next];
-                stack.push(next);
+                stack.push(children.items[next[node]] as usize);
+                next[node] += 1;
             }
         }
     }
     order
 }
 
+/// Puts the columns of each supernode behind each other, and children before their parents. Returns the blocks in that order, the new
+/// place of each column, and the supernodes, with the rows of their drafts.
+fn sequence(order: &[u32], drafts: &[Draft], chain: &[usize]) -> (Vec<u32>, Vec<u32>, Vec<Supernode>) {
+    let n = order.len();
+    let alive: Vec<usize> = (0..drafts.len()).filter(|&s| drafts[s].size > 0).collect();
+    let mut number = vec![NONE; drafts.len()];
+    alive.iter().enumerate().for_each(|(k, &s)| number[s] = k);
+    let parents: Vec<usize> =
+        alive.iter().map(|&s| if drafts[s].parent == NONE { NONE } else { number[drafts[s].parent] }).collect();
+    let sequence = postorder(&parents);
+    let mut rank = vec![0; alive.len()];
+    sequence.iter().enumerate().for_each(|(k, &s)| rank[s as usize] = k);
+
+    let mut label = vec![0_u32; n];
+    let mut arranged = Vec::with_capacity(n);
+    let mut supernodes: Vec<Supernode> = Vec::with_capacity(alive.len());
+    for &s in &sequence {
+        let draft = &drafts[alive[s as usize]];
+        let first = arranged.len();
+        let mut column = draft.first;
+        while column != NONE {
+            label[column] = arranged.len() as u32;
+            arranged.push(order[column]);
+            column = chain[column];
+        }
+        let parent = parents[s as usize];
+        supernodes.push(Supernode {
+            first,
+            columns: arranged.len() - first,
+            rows: draft.rows.clone(),
+            pivots: draft.pivots,
+            size: draft.size,
+            parent: if parent == NONE { NONE } else { rank[parent] },
+            odd: false,
+            is_leaf: parent != NONE,
+            is_implicit: false,
+        });
+    }
+    for s in 0..supernodes.len() {
+        let parent = supernodes[s].parent;
+        if parent != NONE {
+            supernodes[parent].is_leaf = false;
+        }
+    }
+    (arranged, label, supernodes)
+}
+
+/// Collects the rows of the supernodes, renumbered by `label` and sorted, and sets the parity of the distances from the root. Returns the
+/// rows, and the number of entries of all panels.
+fn renumber(supernodes: &mut [Supernode], rows: &mut [u32], label: &[u32]) -> Result<(Vec<u32>, usize), TooLarge> {
+    let (mut all_rows, mut panels) = (Vec::new(), 0_usize);
+    for s in (0..supernodes.len()).rev() {
+        let parent = supernodes[s].parent;
+        let odd = parent != NONE && !supernodes[parent].odd;
+        let node = &mut supernodes[s];
+        node.odd = odd;
+        let panel = node.pivots.checked_mul(padded(node.size)).ok_or(TooLarge)?;
+        panels = panels.checked_add(panel).ok_or(TooLarge)?;
+        let range = all_rows.len()..all_rows.len() + node.rows.len();
+        let rows = &mut rows[std::mem::replace(&mut node.rows, range)];
+        rows.iter_mut().for_each(|row| *row = label[*row as usize]);
+        rows.sort_unstable();
+        all_rows.extend_from_slice(rows);
+    }
+    Ok((all_rows, panels))
+}
+
 /// Supernodes of columns that have the same rows below, their rows, and for each column the next of its supernode. Columns
 /// are in postorder.
 fn fundamental(
-    graph: &Graph,
+    graph: &Lists<u32>,
     order: &[u32],
     place: &[u32],
     parents: &[usize],
     size: impl Fn(usize) -> usize,
 ) -> (Vec<Draft>, Vec<u32>, Vec<usize>) {
     let n = order.len();
+    let children = Lists::children(parents.iter().copied());
     let mut drafts: Vec<Draft> = Vec::new();
-    let (mut rows, mut chain) = (Vec::with_capacity(graph.neighbours.len()), vec![NONE; n]);
-    let mut supernode_of = vec![NONE; n];
-    let (mut child, mut sibling) = (vec![NONE; n], vec![NONE; n]);
-    let mut mark = vec![NONE; n];
-    let mut list: Vec<u32> = Vec::new();
+    let (mut rows, mut chain) = (Vec::with_capacity(graph.items.len()), vec![NONE; n]);
+    let (mut supernode_of, mut mark) = (vec![NONE; n], vec![NONE; n]);
+    let mut below: Vec<u32> = Vec::new();
     for j in 0..n {
-        list.clear();
+        let children = || children.of(j).iter().rev().map(|&child| supernode_of[child as usize]);
+        let neighbours = graph.of(order[j] as usize).iter().map(|&block| place[block as usize]);
+        let of_children = children().flat_map(|s| &rows[drafts[s].rows.clone()]).copied();
+        let entries = neighbours.filter(|&i| i as usize > j).chain(of_children);
         mark[j] = j;
-        let mut pivot_size = 0;
-        let mut take = |i: u32, list: &mut Vec<u32>| {
-            if mark[i as usize] != j {
-                mark[i as usize] = j;
-                pivot_size += size(i as usize);
-                list.push(i);
-            }
-        };
-        for &neighbour in graph.of(order[j] as usize) {
-            let i = place[neighbour as usize];
-            if i as usize > j {
-                take(i, &mut list);
-            }
-        }
-        let mut c = child[j];
-        while c != NONE {
-            let draft = &drafts[supernode_of[c]];
-            rows[draft.rows.clone()].iter().for_each(|&i| take(i, &mut list));
-            c = sibling[c];
-        }
-        let others = pivot_size;
-        let mut c = child[j];
-        while c != NONE && drafts[supernode_of[c]].rows.len() != list.len() + 1 {
-            c = sibling[c];
-        }
-        if c == NONE {
-            supernode_of[j] = drafts.len();
-            let start = rows.len();
-            rows.extend_from_slice(&list);
-            let pivots = size(j);
-            drafts.push(Draft {
-                first: j,
-                last: j,
-                parent: NONE,
-                rows: start..rows.len(),
-                pivots,
-                size: pivots + others,
-            });
-        } else {
-            let s = supernode_of[c];
-            supernode_of[j] = s;
+        below.clear();
+        below.extend(entries.filter(|&i| std::mem::replace(&mut mark[i as usize], j) != j));
+        let same = children().find(|&s| drafts[s].rows.len() == below.len() + 1);
+        supernode_of[j] = same.unwrap_or(drafts.len());
+        if let Some(s) = same {
             let draft = &mut drafts[s];
             draft.rows.end -= 1;
-            rows[draft.rows.clone()].copy_from_slice(&list);
+            rows[draft.rows.clone()].copy_from_slice(&below);
             chain[draft.last] = j;
             draft.last = j;
             draft.pivots += size(j);
-        }
-        if parents[j] != NONE {
-            sibling[j] = std::mem::replace(&mut child[parents[j]], j);
+        } else {
+            let (start, pivots) = (rows.len(), size(j));
+            rows.extend_from_slice(&below);
+            let others: usize = below.iter().map(|&i| size(i as usize)).sum();
+            let rows = start..rows.len();
+            drafts.push(Draft { first: j, last: j, parent: NONE, rows, pivots, size: pivots + others });
         }
     }
     for draft in &mut drafts {
@@ -372,28 +332,17 @@ fn fundamental(
     (drafts, rows, chain)
 }
 
-/// Merges supernodes with their parents where that saves more than the zeros cost; those that are merged have no size.
+/// Merges supernodes with their parents where that lowers the [`cost`]. Merged drafts have the size zero.
 fn amalgamate(drafts: &mut [Draft], chain: &mut [usize]) {
-    let n = drafts.len();
-    let (mut child, mut sibling, mut own) = (vec![NONE; n], vec![NONE; n], Vec::new());
-    // Drafts are in the order of their first columns; a parent is visited after its children, by its last column.
-    let mut sequence: Vec<usize> = (0..n).collect();
+    // A parent is visited after its children, by its last column.
+    let mut sequence: Vec<usize> = (0..drafts.len()).collect();
     sequence.sort_by_cached_key(|&s| drafts[s].last);
-    for &s in &sequence {
-        if drafts[s].parent != NONE {
-            sibling[s] = std::mem::replace(&mut child[drafts[s].parent], s);
-        }
-    }
+    let mut children = Lists::children(drafts.iter().map(|draft| draft.parent));
     for &p in &sequence {
-        own.clear();
-        let mut c = child[p];
-        while c != NONE {
-            own.push(c);
-            c = sibling[c];
-        }
+        let own = children.of_mut(p);
         // Largest first: the fewest zeros.
-        own.sort_unstable_by_key(|&c| (std::cmp::Reverse(drafts[c].size), c));
-        for &c in &own {
+        own.sort_unstable_by_key(|&c| (std::cmp::Reverse(drafts[c as usize].size), c));
+        for c in own.iter().map(|&c| c as usize) {
             let (child, parent) = (&drafts[c], &drafts[p]);
             let merged = cost(child.pivots + parent.pivots, child.pivots + parent.size);
             if merged > cost(child.pivots, child.size) + cost(parent.pivots, parent.size) {
@@ -408,7 +357,7 @@ fn amalgamate(drafts: &mut [Draft], chain: &mut [usize]) {
             drafts[p].size += pivots;
         }
     }
-    // Grandchildren have new parents, the last that their old ones were merged with.
+    // The parent of a grandchild becomes the supernode that its old parent was merged with.
     for &s in sequence.iter().rev() {
         let parent = drafts[s].parent;
         if parent != NONE && drafts[parent].size == 0 {

@@ -3,39 +3,39 @@
 use std::ops::Range;
 
 use super::pattern::TooLarge;
-use super::symbolic::{Supernode, cost, update_numbers};
+use super::symbolic::{Supernode, cost, update_len};
 use crate::kernels::front::FEW;
 
 /// Least time of a task, in units of [`cost`].
 const LEAST: f64 = 3e6;
 
-/// Most tasks that the time of all would suffice for.
+/// Most tasks of equal time.
 const MOST: f64 = 32.0;
 
-/// Tasks for each thread: with fewer tasks, updates are in the cache.
+/// Tasks for each thread; fewer tasks keep updates in the cache.
 const FOR_EACH_THREAD: f64 = 6.0;
 
-/// Supernodes that are worked on one after the other, and the subtrees that come before them.
+/// Supernodes processed in sequence, after the subtrees below them.
 ///
-/// The supernodes of a subtree and of all subtrees before it follow each other; `nodes` are these without gaps. So do the subtrees.
+/// The supernodes of a subtree and of all subtrees below it are consecutive, and so are the subtrees.
 #[derive(Debug, Clone)]
 pub(super) struct Subtree {
-    /// First subtree before it; those before it end with itself.
+    /// Index of the first subtree below it; the others follow, up to this one.
     pub(super) first: usize,
-    /// Its supernodes, and those of the subtrees before it.
+    /// Its supernodes, and those of the subtrees below it.
     pub(super) nodes: Range<usize>,
 }
 
 /// Sizes of the updates of a task.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Updates {
-    /// Numbers of the updates that wait to be added, of supernodes at even and at odd distances from the root, without leaves.
+    /// Entries of the updates that wait to be added, of supernodes at even and at odd distances from the root, without leaves.
     pub(super) waiting: [usize; 2],
-    /// Numbers of the largest update of a leaf of more than [`FEW`] pivots.
+    /// Entries of the largest update of a leaf of more than [`FEW`] pivots.
     pub(super) leaf: usize,
 }
 
-/// The tasks of an elimination tree, in postorder. The numbers of the factor do not depend on them.
+/// The tasks of an elimination tree, in postorder. The entries of the factor do not depend on them.
 #[derive(Debug, Clone)]
 pub(super) struct Tasks {
     /// Supernodes of each task.
@@ -43,7 +43,7 @@ pub(super) struct Tasks {
     pub(super) updates: Vec<Updates>,
     /// Task of each supernode.
     pub(super) of_node: Vec<u32>,
-    /// First number of each supernode's update in its stack; of no meaning for those without.
+    /// First entry of each supernode's update in its stack; undefined for supernodes without one.
     pub(super) places: Vec<usize>,
 }
 
@@ -89,12 +89,12 @@ impl Tasks {
             let k = self.of_node[s] as usize;
             let (updates, heights, odd) = (&mut self.updates[k], &mut heights[k], usize::from(node.odd));
             self.places[s] = heights[odd];
-            let numbers = update_numbers(node.size - node.pivots)?;
+            let entries = update_len(node.size - node.pivots)?;
             if node.is_leaf && node.pivots > FEW {
-                updates.leaf = updates.leaf.max(numbers);
+                updates.leaf = updates.leaf.max(entries);
             }
             if !(node.is_leaf || node.is_implicit) {
-                heights[odd] = heights[odd].checked_add(numbers).ok_or(TooLarge)?;
+                heights[odd] = heights[odd].checked_add(entries).ok_or(TooLarge)?;
                 updates.waiting[odd] = updates.waiting[odd].max(heights[odd]);
             }
             if let Some(&place) = self.places.get(first_child[s]) {
@@ -104,10 +104,10 @@ impl Tasks {
         Ok(())
     }
 
-    /// Numbers of all updates that wait.
-    pub(super) fn numbers(&self) -> usize {
-        let numbers = self.updates.iter().flat_map(|updates| [updates.waiting[0], updates.waiting[1], updates.leaf]);
-        numbers.fold(0, usize::saturating_add)
+    /// Entries of all updates that wait.
+    pub(super) fn entry_count(&self) -> usize {
+        let entries = self.updates.iter().flat_map(|updates| [updates.waiting[0], updates.waiting[1], updates.leaf]);
+        entries.fold(0, usize::saturating_add)
     }
 }
 
@@ -131,14 +131,13 @@ pub(super) fn for_each_part(
     visit(start..subtrees[k].nodes.end);
 }
 
-/// Divides a tree whose supernodes are in postorder, each with a time, so that none takes much more than the limit.
+/// Divides a tree of supernodes in postorder into subtrees that take about `limit` each.
 ///
-/// A subtree ends where what is to be done one after the other would take too long: there, those of the children are subtrees of their
-/// own, or several that follow each other are one.
+/// A subtree whose cost exceeds `limit` is split: its children become subtrees of their own, or groups of consecutive children do.
 pub(super) fn subtrees(supernodes: &[Supernode], own: impl Fn(usize) -> f64, limit: f64) -> Vec<Subtree> {
     let mut subtrees: Vec<Subtree> = Vec::new();
     for nodes in ranges(supernodes, own, limit) {
-        // Those within its range are not part of another one.
+        // Subtrees within its range have no other parent.
         let within =
             subtrees.iter().rposition(|before| before.nodes.start < nodes.start).map_or(0, |before| before + 1);
         let first = subtrees.get(within).map_or(subtrees.len(), |before| before.first.min(within));
@@ -147,13 +146,13 @@ pub(super) fn subtrees(supernodes: &[Supernode], own: impl Fn(usize) -> f64, lim
     subtrees
 }
 
-/// The supernodes of each subtree and of those before it, in postorder.
+/// The supernodes of each subtree and of the subtrees below it, in postorder.
 fn ranges(supernodes: &[Supernode], own: impl Fn(usize) -> f64, limit: f64) -> Vec<Range<usize>> {
     let all = 0..supernodes.len();
     if all.clone().map(&own).sum::<f64>() <= limit {
         return Vec::from([all]);
     }
-    // Of each subtree: time of what is not in tasks yet, and first supernode.
+    // For each subtree: the time of its supernodes that are in no task yet, and its first supernode.
     let mut time: Vec<f64> = all.clone().map(own).collect();
     let mut first: Vec<usize> = (0..supernodes.len()).collect();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); supernodes.len()];

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::kept::{Kept, room};
 use super::plan::DenseUse;
 use crate::kernels::Factor;
-use crate::kernels::hadamard::{Block, put_hadamard};
+use crate::kernels::hadamard::{MatrixBlock, put_hadamard};
 use crate::kernels::samples::{add_matrices_times, add_row_grams, put_transposed_matrices_times};
 use crate::kernels::vector::{add_scaled, dot};
 use crate::problem::{Rate, Work};
@@ -158,7 +158,7 @@ fn put_block<T: Real>(
     multiply(factors, a, b, [rows, columns.clone()], left.columns);
     let (a, b) = (left.sensitivities(kept), right.sensitivities(kept));
     multiply(products, a, b, of_residuals, left.rows);
-    let block = Block { rows: &mut block[columns.start * group..], stride, width };
+    let block = MatrixBlock { rows: &mut block[columns.start * group..], stride, width };
     put_hadamard(block, accumulate, products, factors, ones(left, right), group, memory);
 }
 

@@ -2,7 +2,7 @@
 
 use super::curvature::Curvature;
 use super::{Function, SlopeLoop, Slopes, TimesDerivative};
-use crate::autodiff::accuracy;
+use crate::autodiff::tests::cases;
 use crate::kernels::simd::Kernel;
 use crate::real::Real;
 
@@ -59,7 +59,7 @@ fn is_subnormal<T: Real>(x: T) -> bool {
 fn derivatives_keep_the_bound<T: Real, const FUSED: bool>() {
     let one = [T::ONE];
     for (function, name) in all::<T>() {
-        let cases = accuracy::cases::<T>(Some(name));
+        let cases = cases::<T>(Some(name));
         assert!(cases.len() > 30, "{name}");
         for case in cases {
             let x = [T::from_f64(case.x)];

@@ -83,7 +83,7 @@ impl<T: Real> Curvature<T> {
         let count = sample.numbers().len();
         let variables = blocks.iter().map(of_block).collect::<Result<_, OptimizerError>>()?;
         let places = (0..blocks.len()).flat_map(|block| sample.places(block));
-        let room = places.filter(|(_, _, is_full)| *is_full).map(|(_, size, _)| inverse::room(size)).max();
+        let room = places.filter(|(_, _, is_full)| *is_full).map(|(_, size, _)| inverse::scratch_len(size)).max();
         let parameters = |block: &KroneckerBlock| match *block {
             KroneckerBlock::Dense { .. } => block.input_size() * block.output_size(),
             KroneckerBlock::Embedding { .. } | KroneckerBlock::Diagonal { .. } => 0,
@@ -181,7 +181,7 @@ impl<T: Real> Curvature<T> {
     /// The products that a problem may form in `direction` before it is [preconditioned](Self::precondition).
     pub(super) fn output_products<'a>(&'a mut self, direction: &'a mut [T]) -> OutputProducts<'a, T> {
         let Curvature { sample, inverses, whole, formed, matrix, .. } = self;
-        OutputProducts { factors: sample, inverses: inverses.latest(), whole, sums: direction, formed, room: matrix }
+        OutputProducts { factors: sample, inverses: inverses.latest(), whole, sums: direction, formed, scratch: matrix }
     }
 
     /// Fills `direction` with the preconditioned gradient, where there is one.

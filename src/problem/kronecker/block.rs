@@ -2,34 +2,33 @@
 
 use std::ops::Range;
 
-/// A layer's parameters, given by the place of their first number among all, and the form of their block of the
-/// Gauss–Newton matrix.
+/// A layer's parameters, given by the index of their first entry among all, and the form of their block of the Gauss–Newton matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KroneckerBlock {
     /// `y = x Wᵀ + b` at each of the positions of a sample. The input factor is of `[x 1]`.
     ///
-    /// Several positions, of a convolution or of a weight that is used again, are taken for uncorrelated, as by Grosse &
+    /// Several positions, of a convolution or of a weight that is used again, are assumed to be uncorrelated, as by Grosse &
     /// Martens (*A Kronecker-factored approximate Fisher matrix for convolution layers*, 2016).
     Dense {
-        /// The weight, of `outputs × inputs` numbers, row after row.
+        /// The weight, of `outputs × inputs` entries, row after row.
         weight: usize,
-        /// The bias, of a number for each output.
+        /// The bias, with an entry for each output.
         bias: Option<usize>,
-        /// Numbers that go in at each position.
+        /// Number of inputs at each position.
         inputs: usize,
-        /// Numbers that come out at each position.
+        /// Number of outputs at each position.
         outputs: usize,
         /// Positions in a sample.
         positions: usize,
     },
     /// Rows of a table. The input factor is the diagonal of how often each row is looked up.
     Embedding {
-        /// The table, of `rows × columns` numbers.
+        /// The table, of `rows × columns` entries.
         table: usize,
         /// Rows of the table.
         rows: usize,
-        /// Numbers in a row.
+        /// Entries in a row.
         columns: usize,
         /// Rows that a sample looks up.
         positions: usize,

@@ -4,16 +4,16 @@ use super::KroneckerBlock;
 use super::output_products::is_cheaper_by_rows;
 use crate::problem::{Rate, Work};
 
-/// Most numbers of a full input factor, and of a full output factor, unless set.
+/// Most entries of a full input factor, and of a full output factor, unless set.
 pub(crate) const WIDEST: [usize; 2] = [300, 1024];
 
-/// Numbers of the factors of all blocks.
+/// Entries of the factors of all blocks.
 pub(crate) fn factor_numbers(blocks: &[KroneckerBlock]) -> usize {
     blocks.iter().flat_map(sizes).map(|(size, is_full)| if is_full { size * size } else { size }).sum()
 }
 
-/// Numbers that the optimizer keeps for its parameters: a sample of the factors, averages and inverses in two versions;
-/// gradient, direction, last step, next step and next values; and room for two matrices of a layer.
+/// Entries that the optimizer keeps for its parameters: a sample of the factors, averages and inverses in two versions;
+/// gradient, direction, last step, next step and next values; and two matrices of a layer as scratch.
 pub(crate) fn kept_numbers(blocks: &[KroneckerBlock], parameters: usize) -> usize {
     let largest = blocks.iter().map(|block| block.input_size() * block.output_size()).max().unwrap_or(0);
     let vectors_and_factors = factor_numbers(blocks).saturating_add(parameters).saturating_mul(5);

@@ -11,20 +11,20 @@ use crate::real::Real;
 pub struct KroneckerFactors<T> {
     blocks: Vec<KroneckerBlock>,
     /// Input and output factor of each block.
-    places: Vec<[Place; 2]>,
+    places: Vec<[FactorRange; 2]>,
     /// All factors; then the sum of the samples' weights and their number.
     numbers: Vec<T>,
-    /// Samples of the batch that the factors are of.
+    /// Number of samples of the batch.
     batch: usize,
-    /// Room for rows times weights, for ones, and for sums of no use.
+    /// Scratch for weighted rows, for ones, and for sums that are not needed.
     rows: Vec<T>,
     ones: Vec<T>,
     spare: Vec<T>,
 }
 
-/// Place of a factor among the numbers.
+/// Position of a factor among the entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct FactorRange {
     range: Range<usize>,
     size: usize,
     is_full: bool,
@@ -42,14 +42,14 @@ pub enum KroneckerFactor<'a, T> {
 }
 
 impl<T: Real> KroneckerFactors<T> {
-    /// Zero factors of these blocks. Input factors of more numbers than the first of `widest` are diagonal, and output
+    /// Zero factors of these blocks. Input factors of more entries than the first of `widest` are diagonal, and output
     /// factors of more than the second.
     pub fn new(blocks: &[KroneckerBlock], widest: [usize; 2]) -> Self {
         let mut end = 0;
         let mut place = |size: usize, is_full: bool| {
             let start = end;
             end += if is_full { size * size } else { size };
-            Place { range: start..end, size, is_full }
+            FactorRange { range: start..end, size, is_full }
         };
         let mut of_block = |block: &KroneckerBlock| {
             let (inputs, outputs) = (block.input_size(), block.output_size());
@@ -88,18 +88,18 @@ impl<T: Real> KroneckerFactors<T> {
         })
     }
 
-    /// Numbers of all factors.
+    /// Entries of all factors.
     pub(crate) fn numbers(&self) -> &[T] {
         &self.numbers[..self.numbers.len() - 2]
     }
 
-    /// Numbers of a block's factors among all.
+    /// Entries of a block's factors among all.
     pub(crate) fn range(&self, block: usize) -> Range<usize> {
         let [inputs, outputs] = &self.places[block];
         inputs.range.start..outputs.range.end
     }
 
-    /// Numbers of a block's input and output factor among all, with the size, and whether it is full.
+    /// Entries of a block's input and output factor among all, with the size, and whether it is full.
     pub(crate) fn places(&self, block: usize) -> [(Range<usize>, usize, bool); 2] {
         self.places[block].each_ref().map(|place| (place.range.clone(), place.size, place.is_full))
     }
@@ -135,9 +135,7 @@ impl<T: Real> KroneckerFactors<T> {
         let sums = &mut numbers[place.range.clone()];
         let count = x.len() / inputs;
         let is_weighted = root_weights.iter().any(|&root| root != T::ONE);
-        if ones.len() < count {
-            ones.resize(count, T::ONE);
-        }
+        let ones = at_least(ones, count, T::ONE);
         let (x, roots) = if is_weighted {
             let positions = count / root_weights.len();
             rows.clear();
@@ -149,7 +147,7 @@ impl<T: Real> KroneckerFactors<T> {
             let (rows, roots) = rows.split_at(end);
             (rows, roots)
         } else {
-            (x, &ones[..count])
+            (x, &*ones)
         };
         if place.is_full {
             // The sums of the inputs themselves, which the bias goes with, come after the matrix until the end.
@@ -157,14 +155,14 @@ impl<T: Real> KroneckerFactors<T> {
             if place.size > inputs {
                 T::add_products(gram, &mut rest[..inputs], x, roots);
             } else {
-                T::add_products(gram, room(spare, inputs), x, roots);
+                T::add_products(gram, at_least(spare, inputs, T::ZERO), x, roots);
             }
         } else {
             simd::run(SquareSums { sums: &mut sums[..inputs], rows: x });
         }
     }
 
-    /// Adds the rows that samples have looked up, by their numbers.
+    /// Adds the rows that samples have looked up, by their entries.
     pub fn add_look_ups(&mut self, block: usize, rows: impl Iterator<Item = usize>, root_weights: &[T]) {
         let positions = self.blocks[block].positions();
         let sums = &mut self.numbers[self.places[block][0].range.clone()];
@@ -178,10 +176,8 @@ impl<T: Real> KroneckerFactors<T> {
         let (size, sums) = (place.size, &mut self.numbers[place.range.clone()]);
         if place.is_full {
             let count = delta.len() / size;
-            if self.ones.len() < count {
-                self.ones.resize(count, T::ONE);
-            }
-            T::add_products(sums, room(&mut self.spare, size), delta, &self.ones[..count]);
+            let ones = at_least(&mut self.ones, count, T::ONE);
+            T::add_products(sums, at_least(&mut self.spare, size, T::ZERO), delta, ones);
         } else {
             simd::run(SquareSums { sums, rows: delta });
         }
@@ -207,8 +203,8 @@ impl<T: Real> KroneckerFactors<T> {
         self.rows = rows;
     }
 
-    /// Turns sums into factors: means over the weights of the samples for inputs, and for sensitivities the sums that a
-    /// batch of `rows` samples would have. Both triangles are filled.
+    /// Turns sums into factors: weighted means over the samples for inputs, and for sensitivities the sums extrapolated to a batch of
+    /// `rows` samples. Both triangles are filled.
     pub fn finish(&mut self, rows: usize) {
         self.batch = rows;
         let KroneckerFactors { blocks, places, numbers, .. } = self;
@@ -244,23 +240,17 @@ fn scale<T: Real>(numbers: &mut [T], factor: T) {
 }
 
 /// Copies the lower triangle of a full factor to the upper.
-fn fill_upper<T: Real>(matrix: &mut [T], place: &Place) {
-    if place.is_full {
-        mirror(matrix, place.size);
-    }
-}
-
-/// Copies the lower triangle to the upper.
-fn mirror<T: Real>(matrix: &mut [T], n: usize) {
-    for i in 1..n {
+fn fill_upper<T: Real>(matrix: &mut [T], place: &FactorRange) {
+    let n = place.size;
+    for i in 1..if place.is_full { n } else { 0 } {
         let (above, row) = matrix.split_at_mut(i * n);
-        for (above, &number) in above.chunks_exact_mut(n).zip(&row[..i]) {
-            above[i] = number;
+        for (above, &entry) in above.chunks_exact_mut(n).zip(&row[..i]) {
+            above[i] = entry;
         }
     }
 }
 
-/// Makes a matrix of `n + 1` rows of one of `n` rows that is followed by the new last row.
+/// Extends a matrix of `n` rows, followed by the new last row, to `n + 1` rows.
 fn append_column<T: Real>(numbers: &mut [T], n: usize) {
     numbers.copy_within(n * n..n * n + n, n * n + n);
     for row in (0..n).rev() {
@@ -268,10 +258,10 @@ fn append_column<T: Real>(numbers: &mut [T], n: usize) {
     }
 }
 
-/// The first numbers of memory that grows if need be.
-fn room<T: Real>(memory: &mut Vec<T>, count: usize) -> &mut [T] {
+/// The first `count` entries of the memory, which is extended by `value` where it is shorter.
+fn at_least<T: Real>(memory: &mut Vec<T>, count: usize, value: T) -> &mut [T] {
     if memory.len() < count {
-        memory.resize(count, T::ZERO);
+        memory.resize(count, value);
     }
     &mut memory[..count]
 }

@@ -66,7 +66,7 @@ pub trait KroneckerFactored<T: Real> {
         self.linearize_factored(x, trainable, gradients, None, keep)
     }
 
-    /// Fills `products` with `uᵢᵀFuⱼ`, a row for each of the directions `u`, which have a number for every parameter.
+    /// Fills `products` with `uᵢᵀFuⱼ`, a row for each of the directions `u`, which have an entry for every parameter.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ pub struct FactorSample<'a, T> {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NotKroneckerFactored {
-    /// The objective knows of no layers.
+    /// The objective does not consist of layers.
     #[error("the objective knows of no layers to form Kronecker factors of: take another optimizer")]
     Layers,
     /// The samples of a batch are of several sets, with losses of their own.

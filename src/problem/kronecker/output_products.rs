@@ -17,26 +17,26 @@ pub(crate) fn is_cheaper_by_rows(block: &KroneckerBlock, rows: usize) -> bool {
 
 /// A request for the gradients of layers' weights times the inverses of their output factors, `G⁻¹ (∂L/∂W)`.
 ///
-/// For output sensitivities `Δ` and inputs `X`, with a row for each sample and position, that is `(Δ G⁻¹)ᵀ X`. Where the rows are few and
-/// the layer is wide, it is sooner formed so than from the gradient. What is not formed is left to the optimizer.
+/// For output sensitivities `Δ` and inputs `X`, with a row for each sample and position, that is `(Δ G⁻¹)ᵀ X`. For few rows of
+/// a wide layer this is cheaper than from the gradient. The optimizer forms the products that are missing.
 #[derive(Debug)]
 pub struct OutputProducts<'a, T> {
-    /// Says where the factors of the blocks are.
+    /// Positions of the factors of the blocks.
     pub(crate) factors: &'a KroneckerFactors<T>,
-    /// Damped inverses, in the places of the factors.
+    /// Damped inverses, at the positions of the factors.
     pub(crate) inverses: &'a [T],
     /// Blocks all of whose parameters are adjusted.
     pub(crate) whole: &'a [bool],
-    /// The products of all blocks, a number for each parameter.
+    /// The products of all blocks, an entry for each parameter.
     pub(crate) sums: &'a mut [T],
-    /// The blocks whose products are begun.
+    /// Marks the blocks whose products have been begun.
     pub(crate) formed: &'a mut [bool],
-    /// Room for the largest block.
-    pub(crate) room: &'a mut [T],
+    /// Scratch for the largest block.
+    pub(crate) scratch: &'a mut [T],
 }
 
 impl<T: Real> OutputProducts<'_, T> {
-    /// Returns true if the product of this block is to be formed from a batch of so many samples.
+    /// Returns true if the product of this block is to be formed from a batch of `samples` samples.
     pub fn is_wanted(&self, block: usize, samples: usize) -> bool {
         let [_, (_, _, is_full)] = self.factors.places(block);
         self.whole[block] && is_full && is_cheaper_by_rows(&self.factors.blocks()[block], samples)
@@ -54,7 +54,7 @@ impl<T: Real> OutputProducts<'_, T> {
         };
         let [_, (place, _, is_full)] = self.factors.places(block);
         assert!(is_full, "block {block} has a diagonal output factor");
-        let product = &mut self.room[..delta.len()];
+        let product = &mut self.scratch[..delta.len()];
         T::multiply(product, false, Factor::Plain(delta), &self.inverses[place], outputs, outputs);
         let is_begun = std::mem::replace(&mut self.formed[block], true);
         let sums = &mut self.sums[weight..weight + inputs * outputs];
@@ -91,7 +91,7 @@ mod tests {
             let matrix = (0..outputs * outputs).map(|k| symmetric(k / outputs, k % outputs));
             std::iter::repeat_n(f64::NAN, place.start).chain(matrix).collect()
         };
-        let [mut sums, mut room] = [inputs * (outputs + 1), inputs * outputs].map(|count| vec![f64::NAN; count]);
+        let [mut sums, mut scratch] = [inputs * (outputs + 1), inputs * outputs].map(|count| vec![f64::NAN; count]);
         let mut formed = [false];
         let mut products = OutputProducts {
             factors: &factors,
@@ -99,7 +99,7 @@ mod tests {
             whole: &[true],
             sums: &mut sums,
             formed: &mut formed,
-            room: &mut room,
+            scratch: &mut scratch,
         };
         assert!(products.is_wanted(0, 2) && !products.is_wanted(0, 3));
         let delta: Vec<f64> = (0..2 * outputs).map(|k| (k as f64).sin()).collect();

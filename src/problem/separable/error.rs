@@ -46,7 +46,7 @@ pub enum SeparableError {
     WrongLength {
         /// Parameters of the problem.
         expected: usize,
-        /// Numbers in the point.
+        /// Entries in the point.
         found: usize,
     },
     /// A residual or derivative is NaN or infinite at the point to look at.

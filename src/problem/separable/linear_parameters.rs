@@ -5,7 +5,7 @@ use crate::autodiff::Difference;
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 
-/// Points looked at, the given one included.
+/// Number of points at which the Jacobian is evaluated, the given one included.
 const POINTS: usize = 3;
 
 /// Moves of one parameter that are tried until the problem is finite, relative to it.
@@ -17,17 +17,17 @@ const EXACT: usize = 15;
 /// The digits to which a column must repeat to count as unchanged, as a power of the precision: nine of [`f64`]'s sixteen.
 const AGREEMENT: f64 = 0.6;
 
-/// Rounding of the residuals, in units of the last digit of the largest, of which derivatives by central differences
-/// consist besides: columns that differ by no more than that count as unchanged, too.
+/// Rounding error of the residuals, in units of the last digit of the largest. Columns whose difference it explains, through central
+/// differences, count as unchanged.
 const ROUNDING: f64 = 16.0;
 
-/// Unless it is more than this share of the column, which then says too little.
+/// Largest share of a column that such a rounding error may have; above it the column is not resolved.
 const CLEAR: f64 = 1e-3;
 
 /// The largest set of parameters in which the residuals are jointly affine, ascending; empty if there is none.
 ///
 /// They are affine in `x_j` where the column `∂r/∂x_j` does not change with `x_j`, and jointly in two if neither's column
-/// changes with the other: a clique of the graph of such pairs. One whose column is zero wherever it was looked at is not
+/// changes with the other: a clique of the graph of such pairs. A parameter whose column is zero at all points is not
 /// in the set.
 pub(crate) fn linear_parameters<T: Real, P: LeastSquares<T>>(
     problem: &mut P,
@@ -45,7 +45,7 @@ pub(crate) fn linear_parameters<T: Real, P: LeastSquares<T>>(
         x
     };
     let at = &within(at.to_vec());
-    let mut look = Look::new(problem, at);
+    let mut look = LinearityProbe::new(problem, at);
     problem_at(problem, at, &mut look.here).map_err(SeparableError::Evaluation)?;
     if !look.here.is_finite() {
         return Err(SeparableError::NonFinite);
@@ -71,12 +71,12 @@ fn beside<T: Real>(x: T, point: usize, j: usize) -> T {
 }
 
 /// All residuals and the whole Jacobian at a point.
-struct Rows<T> {
+struct LinearizedRows<T> {
     residuals: Vec<T>,
     jacobian: Vec<T>,
 }
 
-impl<T: Real> Rows<T> {
+impl<T: Real> LinearizedRows<T> {
     fn is_finite(&self) -> bool {
         self.residuals.iter().chain(&self.jacobian).all(|number| number.is_finite())
     }
@@ -91,26 +91,26 @@ impl<T: Real> Rows<T> {
 fn problem_at<T: Real, P: LeastSquares<T>>(
     problem: &mut P,
     x: &[T],
-    rows: &mut Rows<T>,
+    rows: &mut LinearizedRows<T>,
 ) -> Result<(), EvaluationError> {
     problem.linearize(x, 0, &mut rows.residuals, &mut rows.jacobian)
 }
 
 /// The parameters seen.
-struct Look<T> {
-    here: Rows<T>,
-    there: Rows<T>,
-    /// `changes[j n + k]`: the column of `j` changes with the parameter `k`, or may, as far as could be seen.
+struct LinearityProbe<T> {
+    here: LinearizedRows<T>,
+    there: LinearizedRows<T>,
+    /// `changes[j n + k]`: the column of `j` changes with the parameter `k`, or that could not be excluded.
     changes: Vec<bool>,
     /// The column of `j` is not always zero.
     seen: Vec<bool>,
 }
 
-impl<T: Real> Look<T> {
+impl<T: Real> LinearityProbe<T> {
     fn new<P: LeastSquares<T>>(problem: &P, at: &[T]) -> Self {
         let (m, n) = (problem.residual_count(), at.len());
-        let rows = || Rows { residuals: vec![T::ZERO; m], jacobian: vec![T::ZERO; m * n] };
-        Look { here: rows(), there: rows(), changes: vec![false; n * n], seen: vec![false; n] }
+        let rows = || LinearizedRows { residuals: vec![T::ZERO; m], jacobian: vec![T::ZERO; m * n] };
+        LinearityProbe { here: rows(), there: rows(), changes: vec![false; n * n], seen: vec![false; n] }
     }
 
     /// Moves one parameter after the other, within bounds.
@@ -125,7 +125,7 @@ impl<T: Real> Look<T> {
                 moved[k] = if ahead == x[k] { (x[k] - step).max(lower).min(upper) } else { ahead };
                 self.compare(problem, &moved, k)
             });
-            // What looks linear by shares of a tiny number may not be a unit away.
+            // A parameter may look linear within a fraction of a tiny value, and not over a unit.
             moved[k] = (x[k] + T::ONE).max(lower).min(upper);
             self.compare(problem, &moved, k);
             if !moves {
@@ -149,7 +149,7 @@ impl<T: Real> Look<T> {
 
     /// Notes the columns that are different at a point to which parameter `k` has moved; `false` if it is not finite.
     fn compare<P: LeastSquares<T>>(&mut self, problem: &mut P, moved: &[T], k: usize) -> bool {
-        // An error beside the start says no more than that one cannot look there.
+        // An error at another point only means that it cannot be used.
         if problem_at(problem, moved, &mut self.there).is_err() || !self.there.is_finite() {
             return false;
         }
@@ -157,22 +157,22 @@ impl<T: Real> Look<T> {
         let sizes = self.here.residuals.iter().chain(&self.there.residuals);
         let size = sizes.fold(T::ZERO, |size, r| size.max(r.abs()));
         for (j, &x) in moved.iter().enumerate() {
-            let noise = T::from_f64(ROUNDING) * size * T::EPSILON / Difference::Central.step(x).abs();
+            let rounding = T::from_f64(ROUNDING) * size * T::EPSILON / Difference::Central.step(x).abs();
             let (mut largest, mut difference) = (T::ZERO, T::ZERO);
             for (here, there) in self.here.column(j).zip(self.there.column(j)) {
                 largest = largest.max(here.abs()).max(there.abs());
                 difference = difference.max((here - there).abs());
             }
-            let noise = if noise < T::from_f64(CLEAR) * largest { noise } else { T::ZERO };
-            self.changes[j * moved.len() + k] |= difference > (tolerance * largest).max(noise);
+            let rounding = if rounding < T::from_f64(CLEAR) * largest { rounding } else { T::ZERO };
+            self.changes[j * moved.len() + k] |= difference > (tolerance * largest).max(rounding);
             self.seen[j] |= largest > T::ZERO;
         }
         true
     }
 }
 
-/// The largest set of candidates of which all pairs are compatible, the first of such sets; of many candidates one that
-/// no candidate can be added to, beginning with those that are compatible with the most.
+/// The largest set of pairwise compatible candidates, the first of several. For many candidates, a maximal set, begun with those that are
+/// compatible with the most others.
 fn largest_clique(mut candidates: Vec<usize>, compatible: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     if candidates.len() > EXACT {
         let strangers = |&j: &usize| candidates.iter().filter(|&&k| !compatible(j, k)).count();

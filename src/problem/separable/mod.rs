@@ -24,13 +24,12 @@ use crate::real::Real;
 ///
 /// # Algorithm
 ///
-/// With `P⊥` the projection onto what the columns `∂r/∂c` do not reach, the residuals are `r(α, c(α))`, and the Jacobian
+/// With `P⊥` the projection onto the orthogonal complement of the columns `∂r/∂c`, the residuals are `r(α, c(α))`, and the Jacobian
 /// is Kaufman's, `P⊥ ∂r/∂α`: of the derivative of `P⊥` it leaves out a part that is orthogonal to the residuals' other
-/// derivatives, so that the gradient is exact. Linear parameters that the data do not determine are zero, or take what
-/// others leave to them.
+/// derivatives, so that the gradient is exact. Linear parameters that the data do not determine are zero, or take
+/// the part that the others leave.
 ///
-/// All rows are evaluated at once and kept: `2mn` numbers of memory, and for each point one linearisation of the problem
-/// more.
+/// All rows are evaluated at once and kept: `2mn` entries of memory, and one additional linearisation of the problem for each point.
 ///
 /// # References
 ///
@@ -83,8 +82,8 @@ pub struct Separable<T, P> {
 }
 
 impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
-    /// The problem without the parameters `linear`, in which its residuals must be affine, all together: no product of two
-    /// of them, either. Its cost must be the plain sum of squares.
+    /// The problem without the parameters `linear`. Its residuals must be jointly affine in them, without products of two of them, and its
+    /// cost must be the plain sum of squares.
     ///
     /// # Errors
     ///
@@ -117,9 +116,8 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         Ok(Self::without(problem, ascending))
     }
 
-    /// The problem without its linear parameters, which are found by looking at how its Jacobian changes around `at`: the
-    /// largest set of parameters that all columns of the set are independent of. Where there is more than one such set, it
-    /// is the first.
+    /// The problem without its linear parameters. They are detected from changes of the Jacobian around `at`: the largest set of parameters
+    /// such that no column of the set depends on a parameter of the set, and the first of several such sets.
     ///
     /// A parameter with bounds is not in the set, and nothing is evaluated outside of bounds: `at` is brought within first.
     ///
@@ -163,7 +161,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         let linear_columns = ranges((0..n).filter(is_linear));
         let other_columns = ranges((0..n).filter(|j| !is_linear(j)));
         Separable {
-            // Those of another number of parameters are for the solver to refuse.
+            // The solver refuses bounds of another length.
             bounds: problem
                 .bounds()
                 .map(|bounds| if bounds.len() == n { bounds.of_columns(&other_columns) } else { bounds.clone() }),
@@ -199,7 +197,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         &mut self.problem
     }
 
-    /// The whole problem, for good.
+    /// Returns the whole problem.
     pub fn into_problem(self) -> P {
         self.problem
     }
@@ -262,7 +260,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         }
         self.finite = all_finite(&self.residuals) && all_finite(&self.columns);
         if self.finite {
-            // Residuals −(y − Φc): what is subtracted is what the columns cannot fit.
+            // Residuals −(y − Φc), with the part of y that the columns do not fit.
             self.space.factorize(m, &self.columns);
             self.space.project_out(&mut self.residuals);
             self.space.solve(&mut self.coefficients);
@@ -281,12 +279,12 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     }
 }
 
-/// The size of the largest number.
+/// The largest absolute value.
 fn largest<T: Real>(column: &[T]) -> T {
     column.iter().fold(T::ZERO, |largest, value| largest.max(value.abs()))
 }
 
-/// There is a bound on the parameter.
+/// Returns true if the parameter has a bound.
 fn is_bounded<T: Real, P: LeastSquares<T>>(problem: &P, index: usize) -> bool {
     problem.bounds().is_some_and(|bounds| bounds.is_bounded(index))
 }
@@ -316,7 +314,7 @@ fn linearize_columns<T: Real, P: LeastSquares<T>>(
     Ok(())
 }
 
-/// Refuses rows that are not all here.
+/// Refuses rows that are distributed over ranks.
 fn check_ranks<T: Real, P: LeastSquares<T>>(problem: &P) -> Result<(), SeparableError> {
     match problem.communicator().map_or(1, Communicator::size) {
         1 => Ok(()),
@@ -337,7 +335,7 @@ fn ranges(indices: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
 }
 
 /// Geodesic acceleration takes differences of these residuals. Kaufman's Jacobian is not quite their derivative, but
-/// what it leaves out lies in the space of the columns that are projected out, and so does not reach `Jᵀr_vv`.
+/// the difference lies in the space of the columns that are projected out, and so does not change `Jᵀr_vv`.
 impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Separable<T, P> {
     fn parameter_count(&self) -> usize {
         count(&self.other_columns)
@@ -375,7 +373,7 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Separable<T, P> {
             columns.extend(rows[..r.len() * width].iter().skip(k).step_by(width));
             let size = largest(columns);
             space.project_out(columns);
-            // What the linear parameters can do as well leaves only rounding, which is no direction.
+            // A column within the span of the linear columns leaves only rounding error, which is no direction.
             if largest(columns) <= T::from_f64(8.0 * r.len() as f64) * T::EPSILON * size {
                 columns.fill(T::ZERO);
             }

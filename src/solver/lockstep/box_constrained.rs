@@ -1,8 +1,8 @@
 //! The damped steps of all lanes within bounds: [`BoxConstrained`](crate::linear::BoxConstrained), lane by lane.
 
 use super::mask::{and, any, choose, is_less, not, or};
-use super::sums::Sums;
-use super::system::{Factor, Steps, measure, solve_free};
+use super::sums::LaneSums;
+use super::system::{LaneFactor, Steps, measure, solve_free};
 use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::number::Number;
 use crate::real::Real;
@@ -11,25 +11,25 @@ use crate::scalar::Scalar;
 /// Lower and upper bound of each parameter.
 pub(crate) type BoxBounds<T, const N: usize> = [[T; 2]; N];
 
-/// Faces of the box that are searched for each parameter before a lane is given up.
+/// Most faces of the box that are searched, for each parameter.
 const FACES: usize = 5;
 
 /// The bound that holds a parameter: −1 for the lower, 1 for the upper, 0 for none.
-type Side<T, R> = Lanes<T, R>;
+type HeldSide<T, R> = Lanes<T, R>;
 
 /// The damped linear model, given `D²`, to be minimised within bounds around the points `x` in the lanes that are `active`.
-pub(super) struct Bounded<'s, T, R, const N: usize> {
-    pub(super) sums: &'s Sums<T, R, N>,
+pub(super) struct BoxMinimization<'s, T, R, const N: usize> {
+    pub(super) sums: &'s LaneSums<T, R, N>,
     pub(super) lambda: Lanes<T, R>,
     pub(super) squared_scale: &'s [Lanes<T, R>; N],
     pub(super) bounds: &'s BoxBounds<T, N>,
     pub(super) x: &'s [Lanes<T, R>; N],
     pub(super) active: Lanes<T, R>,
-    /// Room for the factors of the systems of the faces.
-    pub(super) factor: &'s mut Factor<T, R, N>,
+    /// Workspace of the systems of the faces.
+    pub(super) factor: &'s mut LaneFactor<T, R, N>,
 }
 
-impl<T: Real, R: Register<T>, const N: usize> Routine for Bounded<'_, T, R, N> {
+impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T, R, N> {
     type Output = Steps<T, R, N>;
 
     /// Minimises the model by the active-set method of the full engine (Stark & Parker 1995).
@@ -38,82 +38,114 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for Bounded<'_, T, R, N> {
     /// hold. A lane where that takes too many faces, or where a face is too close to singular, is not sound.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(self) -> Steps<T, R, N> {
-        let Bounded { sums, lambda, squared_scale, bounds, x, active, factor } = self;
+        let BoxMinimization { sums, lambda, squared_scale, bounds, x, active, factor } = self;
         let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), sums.count());
-        let model = DampedModel { sums, lambda, squared_scale };
-        let mut side = [zero; N];
+        let mut search = FaceSearch {
+            model: DampedModel { sums, lambda, squared_scale },
+            bounds,
+            x,
+            side: [zero; N],
+            step: [zero; N],
+            value: zero,
+            lowest: Lanes::splat(T::INFINITY),
+        };
         for j in 0..n {
-            side[j] = side_that_holds(bounds[j], x[j], sums.gradient[j]);
+            search.side[j] = side_that_holds(bounds[j], x[j], sums.gradient[j]);
         }
-        let mut step = [zero; N];
-        // Of the damped model, at the step and at the lowest minimum of a face so far.
-        let (mut value, mut lowest) = (zero, Lanes::splat(T::INFINITY));
         let (mut soundness, mut open) = (one, active);
         for _ in 0..FACES * (n + 1) {
             let (mut held, mut fixed) = ([zero; N], [zero; N]);
             for j in 0..n {
-                held[j] = side[j].abs();
-                fixed[j] = choose(held[j], step[j], zero);
+                held[j] = search.side[j].abs();
+                fixed[j] = choose(held[j], search.step[j], zero);
             }
             let face = solve_free(sums, lambda, squared_scale, &held, fixed, factor);
             let is_sound = and(is_less(zero, face.soundness), is_finite(&face.step, n));
             soundness = choose(and(open, not(is_sound)), -one, soundness);
             open = and(open, is_sound);
-
-            let (mut nearest, mut leaves) = ([zero; N], [zero; N]);
-            let (mut is_outside, mut reach) = (zero, one);
-            for j in 0..n {
-                nearest[j] = within(bounds[j], x[j], face.step[j]);
-                leaves[j] = is_less(zero, (face.step[j] - nearest[j]).abs());
-                is_outside = or(is_outside, leaves[j]);
-                let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
-                reach = choose(leaves[j], share.min(reach), reach);
-            }
-
-            // A minimum outside: to the nearest point of the box if that lowers the model, otherwise straight to the edge.
-            let approaches = and(open, is_outside);
-            let is_straight = not(is_less(model.at(&nearest).value, value));
-            for j in 0..n {
-                let share = (nearest[j] - step[j]) / (face.step[j] - step[j]);
-                let stops = and(leaves[j], or(not(is_straight), not(is_less(reach, share))));
-                let is_above = is_less(nearest[j], face.step[j]);
-                side[j] = choose(and(approaches, stops), choose(is_above, one, -one), side[j]);
-                let straight = within(bounds[j], x[j], (face.step[j] - step[j]).mul_add(reach, step[j]));
-                let moved = choose(or(stops, not(is_straight)), nearest[j], straight);
-                step[j] = choose(approaches, moved, step[j]);
-            }
-
-            // A minimum inside: the best so far, unless rounding hides what the face has gained.
-            let stays = and(open, not(is_outside));
-            for j in 0..n {
-                step[j] = choose(stays, face.step[j], step[j]);
-            }
-            let found = model.at(&step);
-            value = choose(open, found.value, value);
-            let improves = and(stays, is_less(found.value, lowest));
-            lowest = choose(improves, found.value, lowest);
-            let mut is_released = zero;
-            for j in 0..n {
-                let inwards = is_less(side[j] * -found.slope[j], zero);
-                let released = if bounds[j][0] < bounds[j][1] { and(improves, inwards) } else { zero };
-                side[j] = choose(released, zero, side[j]);
-                is_released = or(is_released, released);
-            }
-            open = choose(stays, is_released, open);
+            let is_outside = search.approach(open, &face.step);
+            let is_released = search.keep(open, not(is_outside), &face.step);
+            open = and(open, or(is_outside, is_released));
             if !any(open) {
                 break;
             }
         }
         soundness = choose(open, -one, soundness);
 
-        let mut steps = Steps { step, length: zero, slope: zero, predicted: zero, soundness };
+        let mut steps = Steps { step: search.step, length: zero, slope: zero, predicted: zero, soundness };
         measure(&mut steps, squared_scale, sums);
-        steps.predicted = (lambda * steps.length * steps.length) * T::from_f64(0.5) - value;
+        steps.predicted = (lambda * steps.length * steps.length) * T::from_f64(0.5) - search.value;
         steps
     }
 }
 
-/// Returns `x + step` within the bounds: what ends at a bound is exactly there.
+/// State of the search over the faces of the box.
+struct FaceSearch<'s, T, R, const N: usize> {
+    model: DampedModel<'s, T, R, N>,
+    bounds: &'s BoxBounds<T, N>,
+    x: &'s [Lanes<T, R>; N],
+    side: [HeldSide<T, R>; N],
+    step: [Lanes<T, R>; N],
+    /// Value of the damped model at the step.
+    value: Lanes<T, R>,
+    /// Value at the lowest minimum of a face so far.
+    lowest: Lanes<T, R>,
+}
+
+impl<T: Real, R: Register<T>, const N: usize> FaceSearch<'_, T, R, N> {
+    /// Where the minimum of a face lies outside of the box, moves to the nearest point of the box if that lowers the model, otherwise
+    /// along the straight line to the edge. Returns true in these lanes.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn approach(&mut self, open: Lanes<T, R>, face: &[Lanes<T, R>; N]) -> Lanes<T, R> {
+        let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), self.model.sums.count());
+        let (mut nearest, mut leaves) = ([zero; N], [zero; N]);
+        let (mut is_outside, mut reach) = (zero, one);
+        for j in 0..n {
+            nearest[j] = within(self.bounds[j], self.x[j], face[j]);
+            leaves[j] = is_less(zero, (face[j] - nearest[j]).abs());
+            is_outside = or(is_outside, leaves[j]);
+            let share = (nearest[j] - self.step[j]) / (face[j] - self.step[j]);
+            reach = choose(leaves[j], share.min(reach), reach);
+        }
+        let approaches = and(open, is_outside);
+        let is_straight = not(is_less(self.model.at(&nearest).value, self.value));
+        for j in 0..n {
+            let share = (nearest[j] - self.step[j]) / (face[j] - self.step[j]);
+            let stops = and(leaves[j], or(not(is_straight), not(is_less(reach, share))));
+            let is_above = is_less(nearest[j], face[j]);
+            self.side[j] = choose(and(approaches, stops), choose(is_above, one, -one), self.side[j]);
+            let straight = within(self.bounds[j], self.x[j], (face[j] - self.step[j]).mul_add(reach, self.step[j]));
+            let moved = choose(or(stops, not(is_straight)), nearest[j], straight);
+            self.step[j] = choose(approaches, moved, self.step[j]);
+        }
+        is_outside
+    }
+
+    /// Where the minimum of a face lies inside of the box, moves there, and releases parameters whose multiplier has the wrong sign,
+    /// unless the model is no lower there than before. Returns true where a parameter is released.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn keep(&mut self, open: Lanes<T, R>, is_inside: Lanes<T, R>, face: &[Lanes<T, R>; N]) -> Lanes<T, R> {
+        let (zero, n) = (Lanes::splat(T::ZERO), self.model.sums.count());
+        let stays = and(open, is_inside);
+        for j in 0..n {
+            self.step[j] = choose(stays, face[j], self.step[j]);
+        }
+        let found = self.model.at(&self.step);
+        self.value = choose(open, found.value, self.value);
+        let improves = and(stays, is_less(found.value, self.lowest));
+        self.lowest = choose(improves, found.value, self.lowest);
+        let mut is_released = zero;
+        for j in 0..n {
+            let inwards = is_less(self.side[j] * -found.slope[j], zero);
+            let released = if self.bounds[j][0] < self.bounds[j][1] { and(improves, inwards) } else { zero };
+            self.side[j] = choose(released, zero, self.side[j]);
+            is_released = or(is_released, released);
+        }
+        is_released
+    }
+}
+
+/// Returns `x + step` within the bounds, and exactly the bound where the step ends there.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn arrive<T: Real, R: Register<T>>(
     [lower, upper]: [T; 2],
@@ -126,14 +158,14 @@ pub(super) fn arrive<T: Real, R: Register<T>>(
     choose(is_less(step, upper - x), raised, upper)
 }
 
-/// The bound that holds a parameter at `x`, where the cost has this derivative: it would fall beyond, or both bounds are the
-/// same.
+/// The bound that holds a parameter at `x`, given the derivative of the cost there: the cost would fall beyond the bound, or both bounds
+/// are equal.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn side_that_holds<T: Real, R: Register<T>>(
     [lower, upper]: [T; 2],
     x: Lanes<T, R>,
     derivative: Lanes<T, R>,
-) -> Side<T, R> {
+) -> HeldSide<T, R> {
     let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
     if lower == upper {
         return one;
@@ -160,7 +192,7 @@ fn is_finite<T: Real, R: Register<T>, const N: usize>(v: &[Lanes<T, R>; N], n: u
 
 /// `(Jᵀr)ᵀv + ½‖Jv‖² + ½λ‖Dv‖²`.
 struct DampedModel<'s, T, R, const N: usize> {
-    sums: &'s Sums<T, R, N>,
+    sums: &'s LaneSums<T, R, N>,
     lambda: Lanes<T, R>,
     squared_scale: &'s [Lanes<T, R>; N],
 }
@@ -224,7 +256,7 @@ mod tests {
             // Half of the points are at a bound.
             let x: [Four; N] = std::array::from_fn(|j| four(|l| x[l * N + j].clamp(-rooms[j], rooms[j])));
             let entry = |l: usize, i: usize, j: usize| jacobian[(l * ROWS + i) * N + j];
-            let mut sums = Sums::<f64, Portable<f64, LANES>, N>::zero(N);
+            let mut sums = LaneSums::<f64, Portable<f64, LANES>, N>::zero(N);
             for j in 0..N {
                 sums.gradient[j] = four(|l| (0..ROWS).map(|i| entry(l, i, j) * r[l * ROWS + i]).sum());
                 for k in 0..=j {
@@ -235,7 +267,7 @@ mod tests {
             let lambda = four(|l| lambda[l]);
             let (active, mut factor) = (Four::splat(1.0), [[Four::splat(0.0); N]; N]);
             let (squared_scale, bounds, x, factor) = (&squared_scale, &bounds, &x, &mut factor);
-            let steps = Bounded { sums: &sums, lambda, squared_scale, bounds, x, active, factor }.run();
+            let steps = BoxMinimization { sums: &sums, lambda, squared_scale, bounds, x, active, factor }.run();
             let model = DampedModel { sums: &sums, lambda, squared_scale };
             let slopes = model.at(&steps.step).slope;
             for l in (0..LANES).filter(|&l| steps.soundness.as_slice()[l] > 0.0) {

@@ -9,23 +9,23 @@ use crate::solver::damping::gain_ratio::{FAITHFUL, INITIAL, TRUSTED};
 
 /// [`GainRatio`](crate::solver::damping::GainRatio), lane by lane: the same rule without branches.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Damping<T, R> {
+pub(super) struct LaneDamping<T, R> {
     lambda: Lanes<T, R>,
     growth: Lanes<T, R>,
-    /// Faithful steps in a row.
+    /// Number of consecutive faithful steps.
     faithful: Lanes<T, R>,
     /// Largest length of an undamped step.
     reach: Lanes<T, R>,
 }
 
-impl<T: Real, R: Register<T>> Damping<T, R> {
+impl<T: Real, R: Register<T>> LaneDamping<T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
-        Damping { lambda: zero, growth: zero, faithful: zero, reach: zero }
+        LaneDamping { lambda: zero, growth: zero, faithful: zero, reach: zero }
     }
 
-    /// Starts afresh in some lanes, where the starts have these lengths.
+    /// Resets some lanes. `lengths` are the scaled norms of their starts.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn start(&mut self, starts: Lanes<T, R>, lengths: Lanes<T, R>) {
         self.lambda = choose(starts, Lanes::from_f64(INITIAL), self.lambda);
@@ -34,7 +34,7 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
         self.reach = choose(starts, lengths, self.reach);
     }
 
-    /// Lets some lanes try an undamped step of any length next, and damps them no more than at a start if that fails.
+    /// Requests an undamped next step of any length in some lanes. If it fails, the damping is at most the initial one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn release(&mut self, lanes: Lanes<T, R>) {
         self.lambda = choose(lanes, self.lambda.min(Lanes::from_f64(INITIAL)), self.lambda);
@@ -43,19 +43,19 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
         self.reach = choose(lanes, Lanes::splat(T::INFINITY), self.reach);
     }
 
-    /// The damping to be tried next: none, where that has been earned.
+    /// The damping of the next trial: zero after enough faithful steps.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lambda(&self) -> Lanes<T, R> {
         choose(self.is_trusted(), Lanes::splat(T::ZERO), self.lambda)
     }
 
-    /// True where an undamped step has been earned.
+    /// True after enough faithful steps for an undamped one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_trusted(&self) -> Lanes<T, R> {
         not(is_less(self.faithful, Lanes::from_f64(TRUSTED as f64)))
     }
 
-    /// Learns from the trials of some lanes.
+    /// Updates the damping of some lanes by the outcome of their trials.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn update(
         &mut self,
@@ -70,7 +70,7 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
         self.faithful = choose(lanes, choose(is_faithful, self.faithful + one, zero), self.faithful);
         let shape = ratio + ratio - one;
         let change = (one - shape * shape * shape).max(Lanes::from_f64(1.0 / 3.0));
-        // What an undamped step achieved is no reason for more damping.
+        // An undamped step never raises the damping.
         let change = choose(was_damped, change, change.min(one));
         let taken = and(lanes, accepted);
         self.lambda = choose(taken, self.lambda * change, self.lambda);
@@ -87,8 +87,8 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
         self.growth = choose(lanes, self.growth + self.growth, self.growth);
     }
 
-    /// Returns true if the steps of these lanes, of these lengths where they are sound, may all be tried; otherwise raises the
-    /// damping of those that may not.
+    /// Returns true if the steps of these lanes may all be tried; otherwise raises the damping of those that may not: steps that are not
+    /// sound, and undamped steps longer than the reach.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn settle(&mut self, lanes: Lanes<T, R>, is_sound: Lanes<T, R>, length: Lanes<T, R>) -> bool {
         let is_trusted = self.is_trusted();
@@ -103,7 +103,7 @@ impl<T: Real, R: Register<T>> Damping<T, R> {
         false
     }
 
-    /// No damping was enough.
+    /// True where the damping has overflowed.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn is_exhausted(&self) -> Lanes<T, R> {
         not(is_less(self.lambda, Lanes::splat(T::INFINITY)))

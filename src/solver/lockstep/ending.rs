@@ -10,7 +10,7 @@ use crate::real::Real;
 const STATUSES: [FitStatus; 4] =
     [FitStatus::Converged, FitStatus::MaxIterations, FitStatus::NoProgress, FitStatus::NonFiniteStart];
 
-/// Zero where a problem goes on; otherwise one more than the place of its status.
+/// Numbers of the statuses in the lanes; zero for a problem that goes on.
 pub(super) const CONVERGED: f64 = 1.0;
 pub(super) const MAX_ITERATIONS: f64 = 2.0;
 pub(super) const NO_PROGRESS: f64 = 3.0;
@@ -18,19 +18,19 @@ pub(super) const NON_FINITE_START: f64 = 4.0;
 
 /// Status and trial steps of each lane's problem.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ending<T, R> {
+pub(super) struct LaneStates<T, R> {
     status: Lanes<T, R>,
     iterations: Lanes<T, R>,
 }
 
-impl<T: Real, R: Register<T>> Ending<T, R> {
+impl<T: Real, R: Register<T>> LaneStates<T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
-        Ending { status: zero, iterations: zero }
+        LaneStates { status: zero, iterations: zero }
     }
 
-    /// Forgets the problem in a lane.
+    /// Resets a lane for its next problem.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn restart(&mut self, lane: usize) {
         for number in [&mut self.status, &mut self.iterations] {
@@ -38,7 +38,7 @@ impl<T: Real, R: Register<T>> Ending<T, R> {
         }
     }
 
-    /// True where nothing has ended the problem.
+    /// True where the problem goes on.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn goes_on(&self) -> Lanes<T, R> {
         not(is_less(Lanes::splat(T::ZERO), self.status))

@@ -1,53 +1,53 @@
 //! First-order conditions at the points of all lanes, free of scaling, damping and units.
 
 use super::mask::{and, choose, is_less, not, or};
-use super::sums::Sums;
+use super::sums::LaneSums;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::solver::first_order::STATIONARY;
 
-/// Units of the last digit that a gradient or a residual may be off by rounding.
+/// Assumed rounding error of a gradient or a residual, in units in the last place.
 const ROUNDING: f64 = 8.0;
 
-/// Units of the last digit of the responses that explain a gradient without another look, where the residuals are no more units than
-/// these.
+/// Rounding error of the responses that a gradient may be attributed to without further checks, in units in the last place, and the
+/// largest residuals, in the same units, for which that holds.
 const EVIDENT: f64 = 2.0;
 const INVISIBLE: f64 = 64.0;
 
-/// A reduction of the cost that an error of this many units of the last digit makes up for is not worth a step.
+/// Error of the responses and parameters, in units in the last place, whose effect on the cost is the smallest reduction worth a step.
 const LAST_DIGITS: f64 = 4.0;
 
 /// Sums at a point, and the sizes that their rounding errors are relative to.
-pub(super) struct FirstOrder<'p, T, R, const N: usize> {
-    pub(super) sums: &'p Sums<T, R, N>,
+pub(super) struct FirstOrderTest<'p, T, R, const N: usize> {
+    pub(super) sums: &'p LaneSums<T, R, N>,
     pub(super) x: &'p [Lanes<T, R>; N],
     /// `½‖y‖²`.
     pub(super) energy: Lanes<T, R>,
     pub(super) ftol: T,
 }
 
-/// Limits below which there is nothing to gain.
-pub(super) struct Limits<T, R> {
+/// Limits below which a reduction is rounding error.
+pub(super) struct RoundingLimits<T, R> {
     /// Rounding error of the predicted reduction.
     pub(super) reduction: Lanes<T, R>,
     /// Rounding error of the cost, from that of the residuals.
     pub(super) cost: Lanes<T, R>,
 }
 
-impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
+impl<T: Real, R: Register<T>, const N: usize> FirstOrderTest<'_, T, R, N> {
     /// Limits of a predicted reduction and of the cost: a change of all responses and parameters in their last digits changes the cost by
     /// as much.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn limits(&self) -> Limits<T, R> {
+    pub(super) fn limits(&self) -> RoundingLimits<T, R> {
         let mut size = self.energy;
         for j in 0..self.sums.count() {
             size = (self.sums.gram[j][j] * self.x[j] * T::from_f64(0.5)).mul_add(self.x[j], size);
         }
         let size = choose(is_less(size, Lanes::splat(T::INFINITY)), size, Lanes::splat(T::ZERO));
         let of = |digits: f64| size * (T::from_f64(digits) * T::EPSILON) * (T::from_f64(digits) * T::EPSILON);
-        Limits { reduction: of(LAST_DIGITS).max(self.sums.cost * self.ftol), cost: of(ROUNDING) }
+        RoundingLimits { reduction: of(LAST_DIGITS).max(self.sums.cost * self.ftol), cost: of(ROUNDING) }
     }
 
     /// True where each parameter that no bound holds (`held` is zero) passes the first-order test by itself: the cosine between the residuals
@@ -91,7 +91,7 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrder<'_, T, R, N> {
         or(and(is_small, is_less(limit, Lanes::splat(T::INFINITY))), is_held)
     }
 
-    /// The largest gradient by a parameter of unit influence that counts as zero.
+    /// The largest derivative that counts as zero, for a column of unit norm.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn stationary(&self) -> Lanes<T, R> {
         let cosine = self.ftol.sqrt().max(T::EPSILON.powf(T::from_f64(STATIONARY)));
@@ -115,14 +115,14 @@ mod tests {
     /// Returns true if a point passes the first-order test with these cosines, columns of these lengths and residuals of length
     /// one.
     fn passes(cosines: [f64; 2], lengths: [f64; 2], held: [f64; 2]) -> bool {
-        let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero(2);
+        let mut sums = LaneSums::<f64, Portable<f64, 1>, 2>::zero(2);
         sums.cost = One::splat(0.5);
         for j in 0..2 {
             sums.gradient[j] = One::splat(cosines[j] * lengths[j]);
             sums.gram[j][j] = One::splat(lengths[j] * lengths[j]);
         }
         let x = [One::splat(0.0); 2];
-        let point = FirstOrder { sums: &sums, x: &x, energy: One::splat(50.0), ftol: 1e-12 };
+        let point = FirstOrderTest { sums: &sums, x: &x, energy: One::splat(50.0), ftol: 1e-12 };
         point.passes(&held.map(One::splat)).as_slice()[0] > 0.0
     }
 
@@ -139,13 +139,13 @@ mod tests {
 
     #[test]
     fn rounding_of_one_parameter_does_not_excuse_another() {
-        let mut sums = Sums::<f64, Portable<f64, 1>, 2>::zero(2);
+        let mut sums = LaneSums::<f64, Portable<f64, 1>, 2>::zero(2);
         sums.cost = One::splat(0.5);
         (sums.gram[0][0], sums.gram[1][1]) = (One::splat(1.0), One::splat(1.0));
         let x = [One::splat(1e15), One::splat(1.0)];
         let mut judge = |gradient: [f64; 2]| {
             sums.gradient = gradient.map(One::splat);
-            let point = FirstOrder { sums: &sums, x: &x, energy: One::splat(0.5), ftol: 1e-12 };
+            let point = FirstOrderTest { sums: &sums, x: &x, energy: One::splat(0.5), ftol: 1e-12 };
             let held = [One::splat(0.0); 2];
             [point.passes(&held), point.may_pass(&held)].map(|lanes| lanes.as_slice()[0] > 0.0)
         };

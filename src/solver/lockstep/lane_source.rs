@@ -1,11 +1,11 @@
 //! Problems in lockstep, and their results.
 
-use super::sums::Sums;
+use super::sums::LaneSums;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::real::Real;
 use crate::solver::FitStatus;
 
-/// Problems of at most `N` parameters each, numbered, of which each lane holds one at a time.
+/// Numbered problems of at most `N` parameters each. A lane holds one at a time.
 pub(crate) trait LaneSource<T: Real, R: Register<T>, const N: usize> {
     /// Parameters of each problem.
     fn parameter_count(&self) -> usize;
@@ -15,14 +15,14 @@ pub(crate) trait LaneSource<T: Real, R: Register<T>, const N: usize> {
 
     /// Sums over the residuals of all lanes, at their points. Must be `#[cfg_attr(not(debug_assertions), inline(always))]`, or
     /// consist of [routines](crate::kernels::lanes::Routine).
-    fn sums(&mut self, x: &[Lanes<T, R>; N]) -> &Sums<T, R, N>;
+    fn sums(&mut self, x: &[Lanes<T, R>; N]) -> &LaneSums<T, R, N>;
 
     /// `½‖y‖²` of each lane, in the units of the cost: the size of the responses, by which rounding is judged. Zero only where all
     /// responses are.
     fn energies(&self) -> Lanes<T, R>;
 
     /// Stores the result of a problem.
-    fn store(&mut self, problem: usize, lane: usize, arrival: Arrival<T, N>);
+    fn store(&mut self, problem: usize, lane: usize, arrival: LaneResult<T, N>);
 
     /// Returns true if all problems are to end.
     fn is_cancelled(&self) -> bool;
@@ -30,7 +30,7 @@ pub(crate) trait LaneSource<T: Real, R: Register<T>, const N: usize> {
 
 /// Result of a problem.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Arrival<T, const N: usize> {
+pub(crate) struct LaneResult<T, const N: usize> {
     /// The best point.
     pub(crate) x: [T; N],
     /// `½‖r‖²` there; NaN where it was not evaluated, or is not finite.

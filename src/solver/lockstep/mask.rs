@@ -1,11 +1,11 @@
-//! Decisions of all lanes: one where something is true, zero where it is not.
+//! Masks of lanes: one for true, zero for false.
 
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// `a < b`, which NaN is not.
+/// `a < b`; false for NaN.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn is_less<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lanes<T, R> {
     a.select_less(b, Lanes::splat(T::ONE), Lanes::splat(T::ZERO))
@@ -23,7 +23,7 @@ pub(super) fn and<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> La
     a.min(b)
 }
 
-/// One of them, or both.
+/// Returns the union of two masks.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn or<T: Real, R: Register<T>>(a: Lanes<T, R>, b: Lanes<T, R>) -> Lanes<T, R> {
     a.max(b)
@@ -39,7 +39,7 @@ pub(super) fn choose<T: Real, R: Register<T>>(
     Lanes::splat(T::ZERO).select_less(mask, then, otherwise)
 }
 
-/// True in some lane.
+/// Returns true if the mask is true in some lane.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn any<T: Real, R: Register<T>>(mask: Lanes<T, R>) -> bool {
     !Lanes::splat(T::ZERO).is_at_least(mask)

@@ -2,14 +2,14 @@
 //!
 //! The crate's second iteration, for thousands of problems of a few parameters. All lanes solve their damped systems, try their
 //! steps, are linearised there and judged in the same instructions; only taking up a problem and handing it over is done lane by
-//! lane. A lane whose problem has ended takes the next one at once. No lane sees what is in another, so that a problem ends with the same
-//! bits whatever its neighbours are.
+//! lane. A lane whose problem has ended takes the next one at once. Lanes are independent, so that a problem ends with the same bits
+//! whatever its neighbours are.
 //!
 //! Damping and scaling are those of a full solve at its defaults ([`GainRatio`](super::damping::GainRatio), a fading maximum),
 //! without acceleration. A problem converges where the undamped step predicts too little a reduction to be worth taking (its length is then
 //! a tiny part of the standard errors; Bates & Watts 1981), and where each parameter by itself passes the first-order test.
-//! Where a damped step predicts as little, the undamped one is asked for and tried, and the scaling is renewed. What the normal
-//! equations cannot answer is left to the full engine.
+//! Where a damped step predicts as little, the undamped step is tried next, with renewed scaling. Problems that the normal equations do
+//! not decide are left to the full engine.
 
 mod box_constrained;
 mod damping;
@@ -23,16 +23,16 @@ mod system;
 mod tile;
 
 pub(crate) use box_constrained::BoxBounds;
-use box_constrained::{Bounded, arrive, side_that_holds};
-use damping::Damping;
-use ending::{CONVERGED, Ending, NO_PROGRESS, NON_FINITE_START};
-use first_order::FirstOrder;
-pub(crate) use lane_source::{Arrival, LaneSource};
+use box_constrained::{BoxMinimization, arrive, side_that_holds};
+use damping::LaneDamping;
+use ending::{CONVERGED, LaneStates, NO_PROGRESS, NON_FINITE_START};
+use first_order::FirstOrderTest;
+pub(crate) use lane_source::{LaneResult, LaneSource};
 use mask::{and, any, choose, is_less, not, or};
 pub use status::FitStatus;
-pub(crate) use sums::{Sums, UNROLLED};
-use system::{Factor, Steps, solve};
-pub(crate) use tile::Tile;
+pub(crate) use sums::{LaneSums, UNROLLED};
+use system::{LaneFactor, Steps, solve};
+pub(crate) use tile::PointTile;
 
 use super::descent::SUFFICIENT_GAIN;
 use super::ends::UNDAMPED;
@@ -64,12 +64,12 @@ struct Lockstep<T, R, const N: usize> {
     busy: Lanes<T, R>,
     /// True where the trial point is a start.
     starts: Lanes<T, R>,
-    damping: Damping<T, R>,
-    ending: Ending<T, R>,
+    damping: LaneDamping<T, R>,
+    ending: LaneStates<T, R>,
     /// The current points, the best so far.
     x: [Lanes<T, R>; N],
     /// The sums there.
-    sums: Sums<T, R, N>,
+    sums: LaneSums<T, R, N>,
     /// Costs at the starts.
     start_costs: Lanes<T, R>,
     /// `D²`.
@@ -80,8 +80,8 @@ struct Lockstep<T, R, const N: usize> {
     steps: Steps<T, R, N>,
     /// The points to be tried.
     trial: [Lanes<T, R>; N],
-    /// Room for the factors of the damped systems.
-    factor: Factor<T, R, N>,
+    /// Workspace of the damped systems.
+    factor: LaneFactor<T, R, N>,
 }
 
 /// Solves all problems of a source, within these bounds if there are any.
@@ -118,10 +118,10 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             problems: vec![None; R::LANES],
             busy: zero,
             starts: zero,
-            damping: Damping::new(),
-            ending: Ending::new(),
+            damping: LaneDamping::new(),
+            ending: LaneStates::new(),
             x: [zero; N],
-            sums: Sums::zero(parameters),
+            sums: LaneSums::zero(parameters),
             start_costs: zero,
             squared_scale: [zero; N],
             asked: zero,
@@ -156,9 +156,9 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
     }
 
-    /// Judges the trials, and learns from them: true where the trial point is taken.
+    /// Judges the trials and updates the damping. Returns true where the trial point is accepted.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn judge(&mut self, trial: &Sums<T, R, N>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) -> Lanes<T, R> {
+    fn judge(&mut self, trial: &LaneSums<T, R, N>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) -> Lanes<T, R> {
         let (zero, infinity) = (Lanes::splat(T::ZERO), Lanes::splat(T::INFINITY));
         let (before, predicted) = (self.sums.cost, self.steps.predicted);
         let mut is_usable = trial.are_finite();
@@ -168,8 +168,8 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let cost = choose(is_usable, trial.cost, infinity);
         let actual = before - cost;
         let gains = and(is_less(zero, actual), is_less(predicted * T::from_f64(SUFFICIENT_GAIN), actual));
-        // A step whose predicted reduction drowns in the rounding of the costs is taken unless the cost rises by more: half a unit of the last
-        // digit of each response, and the summation.
+        // A step whose predicted reduction is below the rounding error of the costs is accepted unless the cost rises by more than that
+        // error: half a unit of the last digit of each response, and the summation.
         let responses = before.sqrt() * energy.sqrt();
         let responses = choose(is_less(responses, infinity), responses, zero);
         let rounding = before.mul_add(Lanes::from_f64(SUMMATION), responses) * T::EPSILON;
@@ -177,7 +177,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let accepted = and(is_usable, or(self.starts, or(gains, drowns)));
 
         let trials = and(self.busy, not(self.starts));
-        // A gain that is rounding speaks neither for nor against the linear model.
+        // A gain below the rounding error says nothing about the linear model.
         let ratio = choose(drowns, Lanes::splat(T::ONE), actual / predicted);
         self.damping.update(trials, accepted, ratio, self.steps.length);
         self.ending.end(and(self.starts, not(accepted)), NON_FINITE_START);
@@ -202,15 +202,15 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         sum.sqrt()
     }
 
-    /// Moves to the trial points that are taken, and brings the scaling up to date there.
+    /// Moves to the accepted trial points, and updates the scaling there.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn arrive(&mut self, accepted: Lanes<T, R>, sums: &Sums<T, R, N>) {
+    fn arrive(&mut self, accepted: Lanes<T, R>, sums: &LaneSums<T, R, N>) {
         self.sums.take(accepted, sums);
         for j in 0..self.sums.count() {
             self.x[j] = choose(accepted, self.trial[j], self.x[j]);
             let norm = self.sums.gram[j][j];
             let scale = (self.squared_scale[j] * T::from_f64(FADE)).max(norm);
-            // A parameter without influence is still damped, by something rather than nothing.
+            // A parameter without influence is damped with the scale one.
             let scale = choose(scale, scale, Lanes::splat(T::ONE));
             self.squared_scale[j] = choose(accepted, scale, self.squared_scale[j]);
         }
@@ -219,14 +219,13 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         self.starts = Lanes::splat(T::ZERO);
     }
 
-    /// Sizes that rounding errors of costs are relative to: the energies of the data, and the costs at the starts where all data
-    /// are zero, as the model's own responses vanish with the residuals.
+    /// Scale of the rounding errors of the costs: the energies of the data, or the costs at the starts where all data are zero.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn sizes(&self, energies: Lanes<T, R>) -> Lanes<T, R> {
         choose(is_less(Lanes::splat(T::ZERO), energies), energies, self.start_costs)
     }
 
-    /// Renews the scaling in some lanes and makes their next step an undamped one of any length.
+    /// Resets the scaling in some lanes and requests an undamped next step of any length.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn ask(&mut self, lanes: Lanes<T, R>) {
         self.asked = or(self.asked, lanes);
@@ -248,12 +247,12 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
                 None => solve(&self.sums, lambda, &self.squared_scale, &mut self.factor),
                 Some(bounds) => {
                     let Lockstep { sums, squared_scale, x, factor, .. } = &mut *self;
-                    R::call(Bounded { sums, lambda, squared_scale, bounds, x, active, factor })
+                    R::call(BoxMinimization { sums, lambda, squared_scale, bounds, x, active, factor })
                 }
             };
             let Steps { soundness, length, .. } = self.steps;
             let is_sound = and(is_less(Lanes::splat(T::ZERO), soundness), is_less(length, Lanes::splat(T::INFINITY)));
-            // The normal equations do not say what reduction an undamped step predicts.
+            // The undamped normal equations are singular: the predicted reduction is unknown.
             let is_unanswered = and(and(active, self.asked), and(is_undamped(lambda), not(is_sound)));
             self.ending.end(is_unanswered, NO_PROGRESS);
             let active = and(active, self.ending.goes_on());
@@ -271,8 +270,8 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
     }
 
-    /// Ends problems that have converged, and asks for the undamped step where a damped one predicts no reduction: true where there
-    /// is such a lane, which is to be solved again.
+    /// Ends problems that have converged, and requests the undamped step where a damped one predicts no reduction. Returns true if a lane
+    /// has to be solved again.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn converge(
         &mut self,
@@ -283,7 +282,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         stopping: &StoppingCriteria<T>,
     ) -> bool {
         let Steps { slope, predicted, length, .. } = self.steps;
-        let point = FirstOrder { sums: &self.sums, x: &self.x, energy, ftol: stopping.ftol };
+        let point = FirstOrderTest { sums: &self.sums, x: &self.x, energy, ftol: stopping.ftol };
         let limits = point.limits();
         let resistance = lambda * length * length;
         let is_free = not(is_less(slope * T::from_f64(-UNDAMPED), resistance));
@@ -305,7 +304,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         self.ending.end(and(answered, passes), CONVERGED);
         let doubtful = and(answered, not(passes));
         if any(doubtful) {
-            // Whether a step is still visible is for the full engine to say.
+            // The full engine decides whether a step can still be resolved.
             self.ending.end(and(doubtful, point.may_pass(&held)), NO_PROGRESS);
         }
         let asks = and(and(claims, not(is_answered)), not(self.asked));
@@ -313,7 +312,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         any(asks)
     }
 
-    /// Hands over the problems that have ended, or all of them where there is no more time.
+    /// Stores the results of the problems that have ended, or of all of them on cancellation.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn store<F: LaneSource<T, R, N>>(&mut self, source: &mut F, bounds: Option<&BoxBounds<T, N>>, all: bool) {
         if !all && !any(and(self.busy, not(self.ending.goes_on()))) {
@@ -331,8 +330,8 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Result of the problem in a lane.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn arrival(&self, l: usize, status: FitStatus, bounds: Option<&BoxBounds<T, N>>) -> Arrival<T, N> {
-        let mut arrival = Arrival {
+    fn arrival(&self, l: usize, status: FitStatus, bounds: Option<&BoxBounds<T, N>>) -> LaneResult<T, N> {
+        let mut arrival = LaneResult {
             x: [T::ZERO; N],
             cost: self.sums.cost.as_slice()[l],
             gram: [[T::ZERO; N]; N],
@@ -341,7 +340,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             iterations: self.ending.iterations(l),
         };
         if self.starts.as_slice()[l] > T::ZERO || status == FitStatus::NonFiniteStart {
-            // The sums are those of the problem before.
+            // The sums belong to the previous problem of the lane.
             arrival.cost = T::from_f64(f64::NAN);
         }
         for j in 0..self.sums.count() {

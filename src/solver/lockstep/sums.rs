@@ -13,7 +13,7 @@ pub(crate) const UNROLLED: usize = 4;
 
 /// Sums over the residuals of the problem in each lane.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sums<T, R, const N: usize> {
+pub(crate) struct LaneSums<T, R, const N: usize> {
     /// Parameters in use.
     count: usize,
     /// `½‖r‖²`.
@@ -24,15 +24,15 @@ pub(crate) struct Sums<T, R, const N: usize> {
     pub(super) gram: [[Lanes<T, R>; N]; N],
 }
 
-impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
+impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
     /// Returns the sums of no residuals, for a problem of `count` parameters, up to `N`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn zero(count: usize) -> Self {
         let zero = Lanes::splat(T::ZERO);
-        Sums { count, cost: zero, gradient: [zero; N], gram: [[zero; N]; N] }
+        LaneSums { count, cost: zero, gradient: [zero; N], gram: [[zero; N]; N] }
     }
 
-    /// Makes all sums those of no residuals again. What lies beyond the parameters in use is zero already.
+    /// Sets all sums to zero. Those beyond the parameters in use are zero already.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn clear(&mut self) {
         let zero = Lanes::splat(T::ZERO);
@@ -44,14 +44,14 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         }
     }
 
-    /// Parameters to loop over: a few at compile time, so that loops are unrolled; of more, those in use.
+    /// Number of parameters to loop over: `N` up to [`UNROLLED`], so that loops are unrolled, otherwise the number in use.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn count(&self) -> usize {
         if N <= UNROLLED { N } else { self.count.min(N) }
     }
 
-    /// Adds the residuals of consecutive points of each lane, as if one after the other: each sum is loaded and stored once for all of them.
-    /// Residuals that do not depend on a parameter add nothing to its sums.
+    /// Adds the residuals of consecutive points of each lane, in their order; each sum is loaded and stored once. Parameters without a
+    /// derivative are skipped.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn add<const P: usize>(&mut self, residuals: &[Jet<T, R, N>; P]) {
         for p in 0..P {
@@ -79,7 +79,7 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         }
     }
 
-    /// Adds what residuals of consecutive points of each lane have in the gradient and the matrix.
+    /// Adds the residuals of consecutive points of each lane to the gradient and the matrix.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn add_derivatives<const P: usize>(&mut self, residuals: &[Jet<T, R, N>; P]) {
         for i in 0..N {
@@ -101,8 +101,8 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         }
     }
 
-    /// Fills one lane in with sums by `n` other parameters, given those by all and their derivatives by the others, a row for each of all:
-    /// `Φᵀg` and `ΦᵀGΦ`.
+    /// Fills one lane with the sums for `n` free parameters, `Φᵀg` and `ΦᵀGΦ`, given the sums `g` and `G` for all parameters and their
+    /// derivatives `Φ` by the free ones, row by row.
     pub(crate) fn narrow_lane(&mut self, lane: usize, by_all: &Self, derivatives: &[T], n: usize) {
         let of_lane = |numbers: &Lanes<T, R>| numbers.as_slice()[lane];
         let count = derivatives.len() / n;
@@ -125,7 +125,7 @@ impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
         }
     }
 
-    /// Takes over the sums of some lanes.
+    /// Copies the sums of some lanes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take(&mut self, lanes: Lanes<T, R>, other: &Self) {
         self.cost = choose(lanes, other.cost, self.cost);

@@ -1,6 +1,6 @@
 //! The damped systems of all lanes.
 
-use super::sums::Sums;
+use super::sums::LaneSums;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::kernels::triangular::lost_digits;
 use crate::number::Number;
@@ -8,7 +8,7 @@ use crate::real::Real;
 use crate::scalar::Scalar;
 
 /// Damped systems in all lanes, and their factors; the lower triangle counts.
-pub(super) type Factor<T, R, const N: usize> = [[Lanes<T, R>; N]; N];
+pub(super) type LaneFactor<T, R, const N: usize> = [[Lanes<T, R>; N]; N];
 
 /// Steps, and the predictions of the linear models for them.
 #[derive(Debug, Clone, Copy)]
@@ -25,31 +25,31 @@ pub(super) struct Steps<T, R, const N: usize> {
     pub(super) soundness: Lanes<T, R>,
 }
 
-/// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given `D²` and room for the factors.
+/// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given `D²` and a workspace for the factors.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn solve<T: Real, R: Register<T>, const N: usize>(
-    sums: &Sums<T, R, N>,
+    sums: &LaneSums<T, R, N>,
     lambda: Lanes<T, R>,
     squared_scale: &[Lanes<T, R>; N],
-    factor: &mut Factor<T, R, N>,
+    factor: &mut LaneFactor<T, R, N>,
 ) -> Steps<T, R, N> {
     let held = [Lanes::splat(T::ZERO); N];
     let mut steps = solve_free(sums, lambda, squared_scale, &held, [Lanes::splat(T::ZERO); N], factor);
     measure(&mut steps, squared_scale, sums);
-    // A sum of positive terms, which rounding leaves positive.
+    // This sum of positive terms stays positive in spite of rounding errors.
     steps.predicted = (lambda * steps.length * steps.length - steps.slope) * T::from_f64(0.5);
     steps
 }
 
-/// The steps of the parameters that are free, given those of the others and room for the factors.
+/// The steps of the free parameters, given those of the held ones and a workspace for the factors.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
-    sums: &Sums<T, R, N>,
+    sums: &LaneSums<T, R, N>,
     lambda: Lanes<T, R>,
     squared_scale: &[Lanes<T, R>; N],
     held: &[Lanes<T, R>; N],
     fixed: [Lanes<T, R>; N],
-    factor: &mut Factor<T, R, N>,
+    factor: &mut LaneFactor<T, R, N>,
 ) -> Steps<T, R, N> {
     let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
     let (mut step, n) = ([zero; N], sums.count());
@@ -65,7 +65,7 @@ pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
             let either = held[i].max(held[k]);
             factor[i][k] = zero.select_less(either, zero, sums.gram[i][k]);
         }
-        // What has no influence stays where it is.
+        // A parameter without influence does not move.
         let diagonal = lambda.mul_add(squared_scale[i], sums.gram[i][i]);
         factor[i][i] = zero.select_less(held[i], one, zero.select_less(diagonal, diagonal, one));
     }
@@ -77,7 +77,7 @@ pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
 /// `A = LDLᵀ` of `n` rows: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative
 /// where a pivot is not sound.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut Factor<T, R, N>, n: usize) -> Lanes<T, R> {
+fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut LaneFactor<T, R, N>, n: usize) -> Lanes<T, R> {
     let mut soundness = Lanes::splat(T::INFINITY);
     let mut eliminated = [Lanes::splat(T::ZERO); N];
     for j in 0..n {
@@ -105,7 +105,11 @@ fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut Factor<T, R, N>, n:
 
 /// Overwrites `b` with `A⁻¹b`, given the factors of `A`.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn substitute<T: Real, R: Register<T>, const N: usize>(factor: &Factor<T, R, N>, b: &mut [Lanes<T, R>; N], n: usize) {
+fn substitute<T: Real, R: Register<T>, const N: usize>(
+    factor: &LaneFactor<T, R, N>,
+    b: &mut [Lanes<T, R>; N],
+    n: usize,
+) {
     for i in 0..n {
         for k in 0..i {
             b[i] = (-factor[i][k]).mul_add(b[k], b[i]);
@@ -126,7 +130,7 @@ fn substitute<T: Real, R: Register<T>, const N: usize>(factor: &Factor<T, R, N>,
 pub(super) fn measure<T: Real, R: Register<T>, const N: usize>(
     steps: &mut Steps<T, R, N>,
     squared_scale: &[Lanes<T, R>; N],
-    sums: &Sums<T, R, N>,
+    sums: &LaneSums<T, R, N>,
 ) {
     let mut squared_length = Lanes::splat(T::ZERO);
     for j in 0..sums.count() {

@@ -1,6 +1,6 @@
 //! Sums over a tile of points, whose products are added up in registers.
 
-use super::sums::Sums;
+use super::sums::LaneSums;
 use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::number::Number;
 use crate::real::Real;
@@ -8,30 +8,30 @@ use crate::scalar::Scalar;
 use crate::statistics::half_deviance_by;
 
 /// A model evaluated at up to `P` consecutive points of each lane.
-pub(crate) struct Tile<'t, T, R, const P: usize> {
-    /// Responses of the model, of which the weighted residuals are made.
+pub(crate) struct PointTile<'t, T, R, const P: usize> {
+    /// Responses of the model; overwritten with the weighted residuals.
     pub(crate) residuals: &'t mut [Lanes<T, R>],
-    /// Derivatives of the values by each parameter; by one more, zeros, where the number of parameters is odd.
+    /// Derivatives by each parameter; zeros are appended where the number of parameters is odd.
     pub(crate) derivatives: &'t mut [[Lanes<T, R>; P]],
     /// Responses observed.
     pub(crate) y: &'t [Lanes<T, R>],
-    /// Reciprocals of standard deviations; none where all are one.
+    /// Reciprocals of standard deviations; empty where all are one.
     pub(crate) weights: &'t [Lanes<T, R>],
-    /// The responses are counts, and the residuals come in as their means.
+    /// True for counts: `residuals` then holds their means.
     pub(crate) of_counts: bool,
 }
 
-impl<T: Real, R: Register<T>, const N: usize> Sums<T, R, N> {
+impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
     /// Adds a tile of points, by one function for all models.
-    pub(crate) fn add_tile<const P: usize>(&mut self, tile: Tile<'_, T, R, P>) {
+    pub(crate) fn add_tile<const P: usize>(&mut self, tile: PointTile<'_, T, R, P>) {
         R::call(TileSums { sums: self, tile });
     }
 }
 
 /// The sums that a tile is added to.
 struct TileSums<'t, T, R, const N: usize, const P: usize> {
-    sums: &'t mut Sums<T, R, N>,
-    tile: Tile<'t, T, R, P>,
+    sums: &'t mut LaneSums<T, R, N>,
+    tile: PointTile<'t, T, R, P>,
 }
 
 impl<T: Real, R: Register<T>, const N: usize, const P: usize> Routine for TileSums<'_, T, R, N, P> {
@@ -39,7 +39,7 @@ impl<T: Real, R: Register<T>, const N: usize, const P: usize> Routine for TileSu
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(self) {
-        let TileSums { sums, tile: Tile { residuals, derivatives, y, weights, of_counts } } = self;
+        let TileSums { sums, tile: PointTile { residuals, derivatives, y, weights, of_counts } } = self;
         let points = residuals.len().min(P);
         if of_counts {
             for p in 0..points {

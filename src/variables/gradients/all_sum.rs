@@ -2,11 +2,11 @@
 
 use std::{fmt, mem};
 
-use super::{Entry, Gradients, Kind};
+use super::{GradientEntry, GradientKind, Gradients};
 use crate::distributed::{Communicator, CommunicatorError, RankError};
 use crate::real::Real;
 
-/// Counts are sent as two numbers, which hold them exactly in single precision, too.
+/// Counts are sent as two numbers, so that they are exact in single precision.
 const HALF: usize = 1 << 20;
 
 impl<T: Real> Gradients<T> {
@@ -111,14 +111,14 @@ impl<T: Real> Gradients<T> {
             let variable = self.entries[index].variable;
             let of_ranks = || said.iter().map(|given| &given[index]);
             match of_ranks().map(|given| given.kind).max() {
-                Some(Kind::Dense) => {
+                Some(GradientKind::Dense) => {
                     let mut rows = of_ranks().flat_map(|given| given.rows.iter());
                     assert!(rows.all(|&row| row < variable.rows()), "a row that is not in its variable");
                     self.dense_mut(variable);
                 }
-                Some(Kind::Rows) => {
+                Some(GradientKind::Rows) => {
                     let entry = &mut self.entries[index];
-                    entry.kind = Kind::Rows;
+                    entry.kind = GradientKind::Rows;
                     entry.rows.clear();
                     entry.values.clear();
                     for given in of_ranks() {
@@ -126,7 +126,7 @@ impl<T: Real> Gradients<T> {
                         entry.values.extend_from_slice(given.values);
                     }
                 }
-                Some(Kind::Absent) | None => {}
+                Some(GradientKind::Absent) | None => {}
             }
         }
         Ok(Some(sum))
@@ -134,10 +134,10 @@ impl<T: Real> Gradients<T> {
 
     /// Appends the length of every variable, what kind of gradient there is, and its rows if it is sparse.
     fn write(&self, message: &mut Vec<T>) {
-        for Entry { variable, kind, rows, values } in &self.entries {
+        for GradientEntry { variable, kind, rows, values } in &self.entries {
             write_count(variable.len(), message);
             message.push(T::from_f64(f64::from(*kind as u8)));
-            if *kind == Kind::Rows {
+            if *kind == GradientKind::Rows {
                 write_count(rows.len(), message);
                 rows.iter().for_each(|&row| write_count(row, message));
                 message.extend_from_slice(values);
@@ -148,16 +148,17 @@ impl<T: Real> Gradients<T> {
     /// Gradients of a rank for every variable; `None` where its variables are others.
     fn read<'m>(&self, mut numbers: &'m [T]) -> Option<Vec<Given<'m, T>>> {
         let mut all = Vec::with_capacity(self.entries.len());
-        for Entry { variable, .. } in &self.entries {
+        for GradientEntry { variable, .. } in &self.entries {
             if read_count(&mut numbers)? != variable.len() {
                 return None;
             }
             let (&kind, rest) = numbers.split_first()?;
             numbers = rest;
-            let kind =
-                [Kind::Absent, Kind::Rows, Kind::Dense].into_iter().find(|&k| k as u8 as f64 == kind.to_f64())?;
+            let kind = [GradientKind::Absent, GradientKind::Rows, GradientKind::Dense]
+                .into_iter()
+                .find(|&k| k as u8 as f64 == kind.to_f64())?;
             let mut given = Given { kind, rows: Vec::new(), values: &[] };
-            if kind == Kind::Rows {
+            if kind == GradientKind::Rows {
                 let count = read_count(&mut numbers)?;
                 given.rows = (0..count).map(|_| read_count(&mut numbers)).collect::<Option<_>>()?;
                 (given.values, numbers) = numbers.split_at_checked(count * variable.columns())?;
@@ -170,7 +171,8 @@ impl<T: Real> Gradients<T> {
     /// Sums the dense gradients, which all ranks have of the same variables.
     fn sum_dense(&mut self, ranks: &Communicator, message: &mut Vec<T>) -> Result<(), CommunicatorError> {
         let Gradients { flat, entries, .. } = self;
-        let dense = || entries.iter().filter(|entry| entry.kind == Kind::Dense).map(|entry| entry.variable.range());
+        let dense =
+            || entries.iter().filter(|entry| entry.kind == GradientKind::Dense).map(|entry| entry.variable.range());
         message.clear();
         dense().for_each(|range| message.extend_from_slice(&flat[range]));
         if message.is_empty() {
@@ -189,7 +191,7 @@ impl<T: Real> Gradients<T> {
 
 /// Gradient of a rank for a variable.
 struct Given<'m, T> {
-    kind: Kind,
+    kind: GradientKind,
     rows: Vec<usize>,
     values: &'m [T],
 }

@@ -16,7 +16,7 @@ pub(super) struct Sample<T: Real + nalgebra::Scalar = f64> {
 }
 
 impl<T: Real + nalgebra::Scalar> Sample<T> {
-    /// Numbers of the blocks look random, but follow from the arguments.
+    /// Entries of the blocks look random, but follow from the arguments.
     pub(super) fn new(sizes: &[usize], pairs: &[(usize, usize)], seed: u64, diagonal: f64) -> Self {
         let pattern = BlockPattern::new(sizes, pairs).unwrap();
         let mut matrix = BlockMatrix::new(pattern.clone());
@@ -58,7 +58,7 @@ impl<T: Real + nalgebra::Scalar> Sample<T> {
     }
 }
 
-/// Structures of 1 to 20 blocks of 1 to 9 numbers.
+/// Structures of 1 to 20 blocks of 1 to 9 entries.
 pub(super) fn structures() -> impl Strategy<Value = (Vec<usize>, Vec<(usize, usize)>)> {
     vec(1..10_usize, 1..20).prop_flat_map(|sizes| {
         let n = sizes.len();

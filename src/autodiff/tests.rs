@@ -3,11 +3,11 @@
 use super::adjoint::Adjoint;
 use super::functions::for_each_function;
 use super::jet::Jet;
-use super::tape::Tape;
+use super::tape::AdjointTape;
 use super::{Dual, Taylor, slopes};
-use crate::kernels::accuracy::units;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register, Vectorized};
 use crate::kernels::registers::tests::in_all;
+use crate::kernels::tests::units;
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
@@ -183,7 +183,7 @@ impl<T: Real> LaneKernel<T> for InLanes {
                         case(lane).holds(kind, &of_lane, &[]);
                     }
                 };
-                let tape = Tape::new(2);
+                let tape = AdjointTape::new(2);
                 let mut adjoints = vec![x; tape.places()];
                 if case(0).y.is_none() {
                     let Some(jet) = of_one(name, Jet::<T, R, 1>::variable(x, 0)) else { continue };
