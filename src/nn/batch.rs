@@ -211,7 +211,7 @@ pub(crate) struct Share {
 }
 
 /// A batch, bound to a network: copies of the arrays, in memory that is used again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Batch<T> {
     rows: usize,
     /// Number of rows that a mean is over: more than there are here, where a data set passes in parts, or ranks share a batch.
@@ -230,13 +230,6 @@ pub(crate) struct Batch<T> {
 }
 
 impl<T: Real> Batch<T> {
-    /// No rows.
-    pub(crate) fn new() -> Self {
-        let (inputs, targets, weights, root_weights) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (places, set_ends) = (Vec::new(), Vec::new());
-        Batch { rows: 0, mean_over: 0, before: 0, places, inputs, targets, weights, root_weights, set_ends }
-    }
-
     /// Takes rows of arrays, and of a weight for each row, that have been checked.
     pub(crate) fn fill(
         &mut self,

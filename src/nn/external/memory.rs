@@ -7,7 +7,7 @@ use crate::nn::weighted_loss::{LossBuffers, WeightedLoss};
 use crate::real::Real;
 
 /// Memory of a model, for the batch at hand and for its layers.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Memory<T> {
     pub(super) samples: usize,
     pub(super) width: usize,
@@ -50,35 +50,6 @@ pub(super) struct Memory<T> {
 pub(super) struct Point<T> {
     pub(super) x: Vec<T>,
     pub(super) outputs: Vec<T>,
-}
-
-impl<T: Real> Default for Memory<T> {
-    fn default() -> Self {
-        Memory {
-            samples: 0,
-            width: 0,
-            buffers: LossBuffers::default(),
-            points: [Point::default(), Point::default()],
-            older: 0,
-            linearized: None,
-            outputs: Vec::new(),
-            factors: Factors::new(),
-            layers: Vec::new(),
-            planned: None,
-            places: Vec::new(),
-            is_recorded: false,
-            blocks: LayerBlocks::default(),
-            along: Vec::new(),
-            curvature: Vec::new(),
-            curvature_of: None,
-            cost: T::ZERO,
-            inputs: Vec::new(),
-            seeds: Vec::new(),
-            ahead: Vec::new(),
-            moved: Vec::new(),
-            room: Vec::new(),
-        }
-    }
 }
 
 impl<T: Real> Memory<T> {

@@ -87,7 +87,7 @@ pub struct External<T> {
 impl<T: Real> External<T> {
     /// The loss, of a model's outputs.
     pub fn new(loss: impl Loss<T> + 'static) -> Self {
-        External { loss: Box::new(loss), batch: Batch::new(), memory: Memory::default() }
+        External { loss: Box::new(loss), batch: Batch::default(), memory: Memory::default() }
     }
 
     /// Binds a model, which is linearised at `x`, to targets, which have a row for each sample, and to weights of the samples; the

@@ -9,7 +9,7 @@ use crate::real::Real;
 
 /// Inputs of layers, a row for each sample, and sensitivities of nodes, a row for each residual: the derivatives of the
 /// residual by the numbers of the node.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Kept<T> {
     pub(super) samples: usize,
     /// Samples of the ranks before this one.
@@ -21,10 +21,6 @@ pub(super) struct Kept<T> {
 }
 
 impl<T: Real> Kept<T> {
-    pub(super) fn new() -> Self {
-        Kept { samples: 0, before: 0, group: 0, inputs: Vec::new(), sensitivities: Vec::new() }
-    }
-
     /// Number of residuals.
     pub(super) fn residuals(&self) -> usize {
         self.samples * self.group

@@ -20,7 +20,7 @@ use crate::problem::{ProductWork, Work};
 use crate::real::Real;
 
 /// Factors of some columns of a Jacobian.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Factors<T> {
     plan: Plan,
     /// The plan that was asked about last, if it is another.
@@ -35,19 +35,6 @@ pub(crate) struct Factors<T> {
 }
 
 impl<T: Real> Factors<T> {
-    /// Creates factors with nothing kept.
-    pub(crate) fn new() -> Self {
-        Factors {
-            plan: Plan::default(),
-            other: Plan::default(),
-            kept: Kept::new(),
-            look_ups: Vec::new(),
-            formed: Vec::new(),
-            written: RowProgress::default(),
-            memory: Vec::new(),
-        }
-    }
-
     /// After the last tile.
     pub(crate) fn finish(&mut self) {
         look_ups::sort(&mut self.look_ups);

@@ -1,7 +1,5 @@
 //! Functions that act on every number by itself.
 
-#[cfg(test)]
-mod accuracy;
 mod curvature;
 mod gelu_tanh;
 mod slopes;
@@ -258,6 +256,8 @@ fn times_map<T: Real>(x: &[T], d: &[T], to: &mut [T], f: impl Fn(T) -> T) {
 
 #[cfg(test)]
 mod tests {
+    mod accuracy;
+
     use super::*;
 
     /// Every function, and points where it has a derivative.

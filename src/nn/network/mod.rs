@@ -147,15 +147,15 @@ impl<T: Real> Network<T> {
             variables: variables.clone(),
             terms: Vec::new(),
             schema: Schema { inputs, targets: Vec::new(), may_be_empty: false },
-            batch: Batch::new(),
-            passing: Batch::new(),
+            batch: Batch::default(),
+            passing: Batch::default(),
             masks: Masks { seed: 0, step: 0 },
             buffers: LossBuffers::default(),
             columns: WantedColumns::default(),
             written: RowProgress::default(),
             residuals: Vec::new(),
             cost: T::ZERO,
-            factors: Factors::new(),
+            factors: Factors::default(),
             factor_plan: None,
             signs: Vec::new(),
             ranks: Communicator::single(),
@@ -208,8 +208,8 @@ impl<T: Real> Network<T> {
         self.residuals.resize(self.workspace.tile_rows() * self.rows_per_sample(), T::ZERO);
         self.mark_loss_nodes();
         // A batch that was bound before has no target for this loss, and what products were planned for does not know it.
-        self.batch = Batch::new();
-        self.factors = Factors::new();
+        self.batch = Batch::default();
+        self.factors = Factors::default();
         self.factor_plan = None;
         Ok(self)
     }

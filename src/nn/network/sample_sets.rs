@@ -91,7 +91,7 @@ impl<T: Real> Network<T> {
         rule.sets = Some(count);
         self.sets = SampleSets { input: Some(index), count, ..SampleSets::new() };
         self.mark_loss_nodes();
-        self.batch = Batch::new();
+        self.batch = Batch::default();
         Ok(self)
     }
 

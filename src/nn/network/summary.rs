@@ -108,7 +108,7 @@ impl<T: Real> Network<T> {
             return Vec::new();
         }
         let outputs = self.terms.iter().map(|term| term.output);
-        let products = Factors::new().work(&self.tape, self.variables.iter(), outputs, group, &columns, rows);
+        let products = Factors::default().work(&self.tape, self.variables.iter(), outputs, group, &columns, rows);
         let size = Size {
             m,
             n,

@@ -44,7 +44,7 @@ impl<T: Real> Memory<T> {
             average: optimizer.ema.then(|| variables.values().to_vec()),
             accumulated: accumulates.then(|| Accumulated { sum: gradients.clone(), count: 0 }),
             gradients,
-            undo_log: UndoLog::new(),
+            undo_log: UndoLog::default(),
         };
         memory.fit_slots(optimizer.rule.slots(optimizer.hyperparameters.of_rule()));
         memory

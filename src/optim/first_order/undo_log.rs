@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Copies of the numbers that a step changes, so that it can be taken back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct UndoLog<T> {
     /// Ranges of the recorded numbers, in order, neighbours joined.
     ranges: Vec<Range<usize>>,
@@ -12,10 +12,6 @@ pub(super) struct UndoLog<T> {
 }
 
 impl<T: Copy> UndoLog<T> {
-    pub(super) fn new() -> Self {
-        UndoLog { ranges: Vec::new(), values: Vec::new(), slots: Vec::new() }
-    }
-
     /// Forgets the step before.
     pub(super) fn clear(&mut self) {
         self.ranges.clear();

@@ -1,9 +1,9 @@
 //! Derivatives of functions against those that mpmath computed, into both tails.
 
-use super::curvature::Curvature;
-use super::{Function, SlopeLoop, Slopes, TimesDerivative};
 use crate::autodiff::accuracy;
 use crate::kernels::simd::Kernel;
+use crate::nn::function::curvature::Curvature;
+use crate::nn::function::{Function, SlopeLoop, Slopes, TimesDerivative};
 use crate::real::Real;
 
 /// The functions, and the names of their cases.
