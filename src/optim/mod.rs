@@ -37,6 +37,7 @@ mod finite;
 mod first_order;
 mod gradients;
 mod groups;
+mod hyperparameter_table;
 mod kronecker;
 mod layout;
 mod levenberg_marquardt;
@@ -45,6 +46,8 @@ mod optimizer;
 mod report;
 mod rules;
 mod state;
+mod state_reader;
+mod state_writer;
 
 pub use convention::Convention;
 pub use error::OptimizerError;

@@ -9,7 +9,7 @@ const MAX_COUNT: u64 = 1 << 53;
 /// State that an optimizer carries from one step to the next, and the layout that it must match to be restored.
 ///
 /// With the feature `serde` it can be serialised.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct OptimizerState<T> {
     /// The optimizer's name.
@@ -62,20 +62,6 @@ pub(super) fn count(name: &str, number: f64, limit: u64) -> Result<u64, Optimize
     let is_count = number >= 0.0 && number.fract() == 0.0 && number <= limit as f64;
     let difference = || format!("{name} is {number}, not a whole number up to {limit}");
     if is_count { Ok(number as u64) } else { Err(OptimizerError::State { difference: difference() }) }
-}
-
-impl<T> Default for OptimizerState<T> {
-    fn default() -> Self {
-        OptimizerState {
-            optimizer: String::new(),
-            iterations: 0,
-            hyperparameters: Vec::new(),
-            variables: Vec::new(),
-            slots: Vec::new(),
-            numbers: Vec::new(),
-            parts: Vec::new(),
-        }
-    }
 }
 
 /// The entry at `index` of a list by name, made if need be, in memory that is used again where the name is the same.

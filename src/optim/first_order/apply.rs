@@ -1,9 +1,7 @@
 //! First-order steps, from gradients to new values: the operations that they have in common, in order.
 
 use super::clipping::clip;
-use super::memory::Memory;
-use super::table::Now;
-use super::{FirstOrder, NonFinite, Slots, StepContext, UpdateRule};
+use super::{FirstOrder, FirstOrderMemory, NonFinite, Slots, StepContext, StepHyperparameters, UpdateRule};
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
@@ -33,7 +31,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         };
         memory.leave_frozen_out(variables);
         check_gradients(&memory.gradients, variables)?;
-        let now = self.hyperparameters.at(self.iterations)?;
+        let now = StepHyperparameters::at(&mut self.hyperparameters, self.iterations)?;
         if !memory.accumulate(self.accumulation_steps, variables)? {
             return Ok(false);
         }
@@ -74,7 +72,7 @@ impl<T: Real, R: UpdateRule<T>> Kernel for Update<'_, T, R> {
     }
 }
 
-impl<T: Real> Memory<T> {
+impl<T: Real> FirstOrderMemory<T> {
     /// Drops the gradients of frozen variables.
     fn leave_frozen_out(&mut self, variables: &Variables<T>) {
         for variable in variables.iter().filter(|&variable| !variables.is_trainable(variable)) {
@@ -104,7 +102,7 @@ impl<T: Real> Memory<T> {
         &mut self,
         rule: &R,
         step: &R::Step,
-        now: &Now<'_>,
+        now: &StepHyperparameters<'_>,
         variables: &mut Variables<T>,
     ) -> Result<(), OptimizerError> {
         let decay = now.weight_decay * now.learning_rate;

@@ -1,6 +1,6 @@
 //! Clipping gradients.
 
-use super::table::Now;
+use super::StepHyperparameters;
 use crate::kernels::vector::dot;
 use crate::optim::Convention;
 use crate::real::Real;
@@ -10,7 +10,7 @@ use crate::variables::{Gradients, Variable};
 pub(super) fn clip<T: Real>(
     gradients: &mut Gradients<T>,
     variables: impl Iterator<Item = Variable> + Clone,
-    now: &Now<'_>,
+    now: &StepHyperparameters<'_>,
     convention: Convention,
 ) {
     let margin = match convention {

@@ -1,10 +1,11 @@
 //! The trait, served by the shell.
 
-use crate::optim::layout::Checked;
 use ndarray::ArrayViewD;
 
-use super::memory::Memory;
-use super::{FirstOrder, UpdateRule};
+use super::{FirstOrder, FirstOrderMemory, Slot, StepHyperparameters, UpdateRule};
+use crate::optim::layout::Checked;
+use crate::optim::state_reader::StateReader;
+use crate::optim::state_writer::StateWriter;
 use crate::optim::{Hyperparameter, HyperparameterError, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
@@ -15,7 +16,7 @@ pub(super) const AVERAGE: &str = "average";
 
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// Memory for these variables: made by the first step, and refused if it is for others.
-    fn memory(&mut self, variables: &Variables<T>) -> Result<&mut Memory<T>, OptimizerError> {
+    fn memory(&mut self, variables: &Variables<T>) -> Result<&mut FirstOrderMemory<T>, OptimizerError> {
         if self.memory.is_none() {
             self.build(variables)?;
         }
@@ -38,7 +39,13 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         };
         at_least_one("gradient_accumulation_steps", self.accumulation_steps)?;
         at_least_one("ema_overwrite_frequency", self.ema_overwrite_frequency.unwrap_or(1))?;
-        self.hyperparameters.check()
+        self.hyperparameters.check()?;
+        StepHyperparameters::check_clips(&self.hyperparameters)
+    }
+
+    /// The rule's slots, at its hyperparameters.
+    pub(super) fn slots_of_rule(&self) -> Vec<Slot> {
+        self.rule.slots(StepHyperparameters::of_rule(&self.hyperparameters))
     }
 }
 
@@ -49,7 +56,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
 
     fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
         self.check()?;
-        self.memory = Some(Memory::new(self, variables));
+        self.memory = Some(FirstOrderMemory::new(self, variables));
         self.iterations = 0;
         Ok(())
     }
@@ -96,20 +103,23 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
     }
 
     fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
-        self.hyperparameters.get(self.rule.name(), name).cloned()
+        self.hyperparameters.get(name).cloned()
     }
 
     fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
-        self.hyperparameters.set(self.rule.name(), name, value)?;
+        let mut hyperparameters = self.hyperparameters.clone();
+        hyperparameters.set(name, value)?;
+        StepHyperparameters::check_clips(&hyperparameters)?;
+        self.hyperparameters = hyperparameters;
+        let slots = self.slots_of_rule();
         if let Some(memory) = &mut self.memory {
-            memory.fit_slots(self.rule.slots(self.hyperparameters.of_rule()));
+            memory.fit_slots(slots);
         }
         Ok(())
     }
 
     fn slots(&self) -> Vec<&'static str> {
-        let slots = self.rule.slots(self.hyperparameters.of_rule());
-        slots.iter().map(|slot| slot.name).chain(self.ema.then_some(AVERAGE)).collect()
+        self.slots_of_rule().iter().map(|slot| slot.name).chain(self.ema.then_some(AVERAGE)).collect()
     }
 
     fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
@@ -132,11 +142,31 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {
-        self.save(state);
+        let mut to = StateWriter::new(state, self.rule.name(), self.iterations);
+        self.hyperparameters.iter().for_each(|(name, value)| to.hyperparameter(name, value));
+        self.settings().for_each(|(name, value)| to.numbers(name, [value]));
+        if let Some(memory) = &self.memory {
+            memory.save(&mut to);
+        }
+        to.finish(0);
     }
 
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        self.take_over(state, variables)
+        let mut from = StateReader::new(state, self.rule.name())?;
+        let mut hyperparameters = self.hyperparameters.clone();
+        hyperparameters.take_over(&state.hyperparameters)?;
+        hyperparameters.check()?;
+        StepHyperparameters::check_clips(&hyperparameters)?;
+        from.settings(self.settings())?;
+        let mut memory = None;
+        if !state.variables.is_empty() {
+            let restored = memory.insert(FirstOrderMemory::new(self, variables));
+            restored.fit_slots(self.rule.slots(StepHyperparameters::of_rule(&hyperparameters)));
+            restored.layout.check_state(state)?;
+            restored.take_over(from, self.accumulation_steps, variables)?;
+        }
+        (self.hyperparameters, self.iterations, self.memory) = (hyperparameters, state.iterations, memory);
+        Ok(())
     }
 
     fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {

@@ -1,10 +1,11 @@
 //! The trait, served by several optimizers.
 
-use crate::optim::layout::Checked;
 use ndarray::ArrayViewD;
 
 use super::{Assignment, Group, Groups, Memory, NAME};
-use crate::optim::state::entry;
+use crate::optim::layout::Checked;
+use crate::optim::state_reader::{StateReader, refuse};
+use crate::optim::state_writer::StateWriter;
 use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
@@ -135,34 +136,18 @@ impl<T: Real> Optimizer<T> for Groups<T> {
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {
-        NAME.clone_into(&mut state.optimizer);
-        state.iterations = self.iterations;
-        state.hyperparameters.clear();
-        state.slots.clear();
-        match &self.memory {
-            None => {
-                state.variables.clear();
-                state.numbers.clear();
-            }
-            Some(memory) => {
-                memory.layout.save(state);
-                let assignment = entry(&mut state.numbers, 0, ASSIGNMENT);
-                assignment.clear();
-                assignment.extend(memory.assignment.numbers());
-            }
+        let mut to = StateWriter::new(state, NAME, self.iterations);
+        if let Some(memory) = &self.memory {
+            to.variables(&memory.layout);
+            to.numbers(ASSIGNMENT, memory.assignment.numbers());
         }
-        state.parts.resize_with(self.groups.len(), OptimizerState::default);
-        for (group, part) in self.groups.iter().zip(&mut state.parts) {
+        for (group, part) in self.groups.iter().zip(to.finish(self.groups.len())) {
             group.optimizer.save_into(part);
         }
     }
 
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        let refuse = |difference: String| Err(OptimizerError::State { difference });
-        if state.optimizer != NAME {
-            return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
-        }
-        state.check()?;
+        let mut from = StateReader::new(state, NAME)?;
         if state.parts.len() != self.groups.len() {
             return refuse(format!("it is of {} groups, not {}", state.parts.len(), self.groups.len()));
         }
@@ -173,9 +158,8 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         let is_built = !state.variables.is_empty();
         if is_built {
             memory.layout.check_state(state)?;
-            let assigned = state.numbers.iter().find(|(name, _)| name == ASSIGNMENT);
-            if !assigned.is_some_and(|(_, numbers)| memory.assignment.numbers().eq(numbers.iter().copied())) {
-                return refuse("its groups have other variables".to_owned());
+            if !memory.assignment.numbers().eq(from.numbers(ASSIGNMENT)?.iter().copied()) {
+                return refuse("its groups have other variables");
             }
         }
         let before = self.state();

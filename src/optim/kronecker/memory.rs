@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::curvature::Curvature;
 use super::scalars::Scalars;
-use super::settings::{Now, Settings};
+use super::settings::{KroneckerHyperparameters, KroneckerSettings};
 use super::step::Combination;
 use crate::kernels::vector::{dot, long_dot};
 use crate::optim::OptimizerError;
@@ -13,7 +13,7 @@ use crate::variables::{Gradient, Gradients, Layout, Variable, Variables, pattern
 
 /// State of the optimizer for variables of one layout.
 #[derive(Debug, Clone)]
-pub(super) struct Memory<T> {
+pub(super) struct KroneckerMemory<T> {
     pub(super) layout: Layout,
     /// For each variable, true if its weights decay.
     pub(super) decays: Vec<bool>,
@@ -36,11 +36,11 @@ pub(super) struct Memory<T> {
     pub(super) scalars: Scalars,
 }
 
-impl<T: Real> Memory<T> {
-    pub(super) fn new(settings: &Settings, variables: &Variables<T>) -> Self {
+impl<T: Real> KroneckerMemory<T> {
+    pub(super) fn new(settings: &KroneckerSettings, variables: &Variables<T>) -> Self {
         let decays = |name: &str| !settings.exclusions.iter().any(|pattern| pattern::matches(pattern, name));
         let zeros = vec![T::ZERO; variables.values().len()];
-        Memory {
+        KroneckerMemory {
             layout: Layout::of(variables),
             decays: variables.iter().map(|variable| decays(variables.name(variable))).collect(),
             gradients: Gradients::new(variables),
@@ -110,7 +110,7 @@ impl<T: Real> Memory<T> {
     /// Adds a multiple of the last step and of a direction that was computed elsewhere.
     pub(super) fn apply_direction(
         &mut self,
-        now: &Now,
+        now: &KroneckerHyperparameters,
         gradients: &Gradients<T>,
         variables: &mut Variables<T>,
     ) -> Result<(), OptimizerError> {

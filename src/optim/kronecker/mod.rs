@@ -12,13 +12,13 @@ mod trust;
 
 pub use settings::KroneckerStep;
 
-use memory::Memory;
-use settings::Settings;
+use memory::KroneckerMemory;
+use settings::KroneckerSettings;
 
 use crate::real::Real;
 
 const NAME: &str = "kronecker_levenberg_marquardt";
-const SLOTS: [&str; 1] = ["momentum"];
+const SLOT: &str = "momentum";
 
 /// Kronecker-factored Levenberg–Marquardt, of the family of K-FAC: second-order steps at about the price of Adam's.
 ///
@@ -89,16 +89,16 @@ const SLOTS: [&str; 1] = ["momentum"];
 /// ```
 #[derive(Debug, Clone)]
 pub struct KroneckerLevenbergMarquardt<T> {
-    settings: Settings,
+    settings: KroneckerSettings,
     iterations: u64,
-    memory: Option<Memory<T>>,
+    memory: Option<KroneckerMemory<T>>,
 }
 
 impl<T: Real> KroneckerLevenbergMarquardt<T> {
     /// Defaults for minibatches of 64 to 256. They were chosen on classes of a random network, of Friedman's function and of Gaussian
     /// clusters, and on 30 splits of handwritten digits.
     pub fn new() -> Self {
-        KroneckerLevenbergMarquardt { settings: Settings::default(), iterations: 0, memory: None }
+        KroneckerLevenbergMarquardt { settings: KroneckerSettings::default(), iterations: 0, memory: None }
     }
 
     /// The damping `λ` of the last step; `None` before the first.

@@ -2,18 +2,19 @@
 
 use ndarray::ArrayViewD;
 
-use super::settings::HYPERPARAMETERS;
-use super::{KroneckerLevenbergMarquardt, Memory, NAME, SLOTS};
+use super::{KroneckerLevenbergMarquardt, KroneckerMemory, NAME, SLOT};
 use crate::optim::gradients::check_gradients;
 use crate::optim::layout::Checked;
+use crate::optim::state_reader::{StateReader, refuse};
+use crate::optim::state_writer::StateWriter;
 use crate::optim::{Hyperparameter, NonFinite, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
 
 impl<T: Real> KroneckerLevenbergMarquardt<T> {
-    /// Memory for these variables: made by the first step, and refused if it is for others.
-    fn memory_for(&mut self, variables: &Variables<T>) -> Result<&mut Memory<T>, OptimizerError> {
+    /// KroneckerMemory for these variables: made by the first step, and refused if it is for others.
+    fn memory_for(&mut self, variables: &Variables<T>) -> Result<&mut KroneckerMemory<T>, OptimizerError> {
         if self.memory.is_none() {
             self.build(variables)?;
         }
@@ -33,8 +34,8 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
     }
 
     fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        self.settings.check()?;
-        self.memory = Some(Memory::new(&self.settings, variables));
+        self.settings.hyperparameters.check()?;
+        self.memory = Some(KroneckerMemory::new(&self.settings, variables));
         self.iterations = 0;
         Ok(())
     }
@@ -45,9 +46,10 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         variables: &mut Variables<T>,
     ) -> Result<StepReport<T>, OptimizerError> {
         self.memory_for(variables)?;
+        let now = self.settings.at(self.iterations)?;
         let (settings, steps) = (&self.settings, self.iterations);
         let Some(memory) = &mut self.memory else { return Err(not_built()) };
-        match memory.step(settings, steps, batch, variables) {
+        match memory.step(settings, (steps, &now), batch, variables) {
             Ok(report) => {
                 self.iterations += 1;
                 Ok(report)
@@ -81,27 +83,24 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
     }
 
     fn hyperparameters(&self) -> Vec<&'static str> {
-        HYPERPARAMETERS.map(|spec| spec.name).to_vec()
+        self.settings.hyperparameters.names()
     }
 
     fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
-        Ok(self.settings.hyperparameters[place(name)?].clone())
+        self.settings.hyperparameters.get(name).cloned()
     }
 
     fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
-        let place = place(name)?;
-        HYPERPARAMETERS[place].check(&value)?;
-        self.settings.hyperparameters[place] = value;
-        Ok(())
+        self.settings.hyperparameters.set(name, value)
     }
 
     fn slots(&self) -> Vec<&'static str> {
-        SLOTS.to_vec()
+        vec![SLOT]
     }
 
     fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
-        if name != SLOTS[0] {
-            return Err(OptimizerError::unknown_slot(NAME, name, SLOTS));
+        if name != SLOT {
+            return Err(OptimizerError::unknown_slot(NAME, name, [SLOT]));
         }
         let memory = self.memory.as_ref().ok_or_else(not_built)?;
         memory.layout.checked_view(NAME, variable, &memory.velocity)
@@ -114,22 +113,36 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {
-        self.save(state);
+        let mut to = StateWriter::new(state, NAME, self.iterations);
+        self.settings.hyperparameters.iter().for_each(|(name, value)| to.hyperparameter(name, value));
+        to.numbers("settings", self.fixed_settings());
+        if let Some(memory) = &self.memory {
+            memory.save(&mut to);
+        }
+        to.finish(0);
     }
 
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        self.take_over(state, variables)
+        let mut from = StateReader::new(state, NAME)?;
+        let mut settings = self.settings.clone();
+        settings.hyperparameters.take_over(&state.hyperparameters)?;
+        settings.hyperparameters.check()?;
+        if from.numbers("settings")? != self.fixed_settings() {
+            return refuse("it is of other settings");
+        }
+        let mut memory = None;
+        if !state.variables.is_empty() {
+            let restored = memory.insert(KroneckerMemory::new(&settings, variables));
+            restored.layout.check_state(state)?;
+            restored.take_over(from, settings.widest)?;
+        }
+        *self = KroneckerLevenbergMarquardt { settings, iterations: state.iterations, memory };
+        Ok(())
     }
 
     fn is_first_order(&self) -> bool {
         false
     }
-}
-
-/// Returns the index of a hyperparameter in the table.
-fn place(name: &str) -> Result<usize, OptimizerError> {
-    let found = HYPERPARAMETERS.iter().position(|spec| spec.name == name);
-    found.ok_or_else(|| OptimizerError::unknown_hyperparameter(NAME, name, HYPERPARAMETERS.map(|spec| spec.name)))
 }
 
 /// Returns true if the policy for NaN and infinity covers this error.

@@ -1,6 +1,6 @@
 //! Damping, and single numbers that are carried from step to step.
 
-use super::settings::Now;
+use super::settings::KroneckerHyperparameters;
 
 /// Part of the moving average of the loss that is kept.
 const LOSS_KEPT: f64 = 0.9;
@@ -97,7 +97,7 @@ impl Scalars {
     }
 
     /// Averages and damping for a step at this loss.
-    pub(super) fn at_loss(&self, loss: f64, now: &Now, is_quadratic: bool) -> Scalars {
+    pub(super) fn at_loss(&self, loss: f64, now: &KroneckerHyperparameters, is_quadratic: bool) -> Scalars {
         let mut scalars = *self;
         let kept = if scalars.is_underway { LOSS_KEPT } else { 0.0 };
         scalars.loss = kept * scalars.loss + (1.0 - kept) * loss;
@@ -132,7 +132,7 @@ impl Scalars {
     }
 
     /// The damping in proportion to the loss.
-    pub(super) fn loss_damping(&self, now: &Now) -> f64 {
+    pub(super) fn loss_damping(&self, now: &KroneckerHyperparameters) -> f64 {
         (self.caution * now.loss_damping * self.loss).max(now.minimum_damping) * self.increase
     }
 
@@ -141,7 +141,7 @@ impl Scalars {
     /// Of a minibatch's gradient, each direction that the damping leaves brings as much noise as any other, and a minibatch of a
     /// given size can bear only so much of it. In how many directions a given damping leaves depends on the spectrum of the inputs:
     /// correlated pixels have few, independent numbers as many as there are.
-    pub(super) fn adjust(&mut self, effective: f64, now: &Now) {
+    pub(super) fn adjust(&mut self, effective: f64, now: &KroneckerHyperparameters) {
         let wanted = now.effective_parameters * self.batch;
         let factor = (effective / wanted).powf(CAUTION_EXPONENT);
         if wanted > 0.0 && factor.is_finite() {
@@ -153,12 +153,12 @@ impl Scalars {
 
 #[cfg(test)]
 mod tests {
-    use super::super::settings::Settings;
+    use super::super::settings::KroneckerSettings;
     use super::*;
 
     /// Scalars after a step at each of these losses.
     fn after(losses: impl IntoIterator<Item = f64>, is_quadratic: bool) -> Scalars {
-        let now = Settings::default().at(0).unwrap();
+        let now = KroneckerSettings::default().at(0).unwrap();
         losses.into_iter().fold(Scalars::default(), |scalars, loss| Scalars {
             is_underway: true,
             ..scalars.at_loss(loss, &now, is_quadratic)
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_damping_returns_after_an_increase() {
-        let now = Settings::default().at(0).unwrap();
+        let now = KroneckerSettings::default().at(0).unwrap();
         let mut scalars = after([1.0; 20], false);
         let damping = scalars.damping;
         scalars.distrust();
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn tiny_minibatches_may_be_damped_more() {
-        let now = Settings::default().at(0).unwrap();
+        let now = KroneckerSettings::default().at(0).unwrap();
         for (batch, most) in [(256.0, 30.0), (64.0, 30.0), (8.0, 240.0), (1.0, 1920.0)] {
             let mut scalars = Scalars { batch, ..Scalars::default() };
             (0..9).for_each(|_| scalars.adjust(1e6, &now));

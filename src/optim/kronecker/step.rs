@@ -1,9 +1,9 @@
 //! The step.
 
 use super::curvature::{Curvature, SingularBlock};
-use super::memory::Memory;
+use super::memory::KroneckerMemory;
 use super::scalars::Scalars;
-use super::settings::{KroneckerStep, Now, Settings};
+use super::settings::{KroneckerHyperparameters, KroneckerSettings, KroneckerStep};
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::gradients::check_gradients;
 use crate::optim::{OptimizerError, StepReport};
@@ -31,23 +31,22 @@ pub(super) struct Combination {
     pub(super) predicted: f64,
 }
 
-impl<T: Real> Memory<T> {
+impl<T: Real> KroneckerMemory<T> {
     /// One step. Nothing that is carried from step to step changes where it fails.
     pub(super) fn step(
         &mut self,
-        settings: &Settings,
-        steps: u64,
+        settings: &KroneckerSettings,
+        (steps, now): (u64, &KroneckerHyperparameters),
         batch: &mut dyn Objective<T>,
         variables: &mut Variables<T>,
     ) -> Result<StepReport<T>, OptimizerError> {
-        let now = settings.at(steps)?;
         let problem = batch.kronecker_factored()?;
         let is_new = self.curvature.is_none();
         let mut curvature = match self.curvature.take() {
             Some(curvature) => curvature,
             None => Curvature::new(problem.kronecker_blocks(), settings.widest, &self.layout)?,
         };
-        let outcome = self.step_with(&mut curvature, settings, (steps, &now), problem, variables);
+        let outcome = self.step_with(&mut curvature, settings, (steps, now), problem, variables);
         if outcome.is_err() {
             curvature.discard();
             self.direction.fill(T::ZERO);
@@ -59,8 +58,8 @@ impl<T: Real> Memory<T> {
     fn step_with(
         &mut self,
         curvature: &mut Curvature<T>,
-        settings: &Settings,
-        (steps, now): (u64, &Now),
+        settings: &KroneckerSettings,
+        (steps, now): (u64, &KroneckerHyperparameters),
         problem: &mut dyn KroneckerFactored<T>,
         variables: &mut Variables<T>,
     ) -> Result<StepReport<T>, OptimizerError> {
@@ -77,7 +76,7 @@ impl<T: Real> Memory<T> {
         let signs = [settings.seed, self.scalars.estimates as u64];
         let share = now.factor_share;
         self.clear_direction();
-        let Memory { gradients, trainable, direction, .. } = self;
+        let KroneckerMemory { gradients, trainable, direction, .. } = self;
         // Products by inverses that are known before, of a gradient to which nothing is added after.
         let forms_products = !(renews || inverts || now.weight_decay > 0.0);
         let loss = if forms_products {
@@ -166,7 +165,7 @@ impl<T: Real> Memory<T> {
         &self,
         curvature: &mut Curvature<T>,
         scalars: &mut Scalars,
-        now: &Now,
+        now: &KroneckerHyperparameters,
         inversions: usize,
         variables: &Variables<T>,
     ) -> Result<(), OptimizerError> {
@@ -204,7 +203,7 @@ impl<T: Real> Memory<T> {
         &self,
         problem: &mut dyn KroneckerFactored<T>,
         variables: &Variables<T>,
-        now: &Now,
+        now: &KroneckerHyperparameters,
         damping: f64,
         directions: &[&[T]],
         products: &mut [f64],
@@ -227,7 +226,7 @@ impl<T: Real> Memory<T> {
         &self,
         problem: &mut dyn KroneckerFactored<T>,
         variables: &Variables<T>,
-        now: &Now,
+        now: &KroneckerHyperparameters,
         damping: f64,
         slope: f64,
     ) -> Result<f64, OptimizerError> {
@@ -240,7 +239,7 @@ impl<T: Real> Memory<T> {
     }
 
     /// A part of the last step and a step of this length, unless that would go uphill.
-    fn with_momentum(&self, now: &Now, length: f64, slope: f64) -> Combination {
+    fn with_momentum(&self, now: &KroneckerHyperparameters, length: f64, slope: f64) -> Combination {
         let along = -(1.0 - now.momentum) * length * now.learning_rate;
         let last = self.gradient_times(&self.velocity).to_f64();
         let is_downhill = now.momentum * last + along * slope < 0.0;
@@ -252,7 +251,7 @@ impl<T: Real> Memory<T> {
         &mut self,
         problem: &mut dyn KroneckerFactored<T>,
         variables: &Variables<T>,
-        now: &Now,
+        now: &KroneckerHyperparameters,
         damping: f64,
         slope: f64,
     ) -> Result<Combination, OptimizerError> {
@@ -287,7 +286,7 @@ impl<T: Real> Memory<T> {
     /// Fills the step and the next values, and returns the factor that clipping has shortened the step by.
     pub(super) fn form_step(
         &mut self,
-        now: &Now,
+        now: &KroneckerHyperparameters,
         combination: &Combination,
         variables: &Variables<T>,
     ) -> Result<f64, OptimizerError> {

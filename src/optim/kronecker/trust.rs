@@ -1,6 +1,6 @@
 //! Trust in the quadratic model: steps are judged by the minibatch that follows them.
 
-use super::memory::Memory;
+use super::memory::KroneckerMemory;
 use super::scalars::SURPRISE;
 use crate::optim::{OptimizerError, StepReport};
 use crate::problem::KroneckerFactored;
@@ -10,7 +10,7 @@ use crate::variables::Variables;
 /// Part of a loss's excess over the average that a step has to account for to be taken back.
 const SHARE: f64 = 0.5;
 
-impl<T: Real> Memory<T> {
+impl<T: Real> KroneckerMemory<T> {
     /// Returns true if a loss is far above the average of the minibatches before, or not finite.
     pub(super) fn is_surprise(&self, loss: f64) -> bool {
         let mean = self.scalars.loss;
