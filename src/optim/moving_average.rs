@@ -157,14 +157,9 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
         let before = self.inner.iterations();
         let decay = T::from_f64(self.decay(before)?);
         let result = step(&mut self.inner, variables)?;
-        let AveragedWeights { layout, average, .. } = self.memory.as_mut().expect("it was just built");
+        let AveragedWeights { average, .. } = self.memory.as_mut().expect("it was just built");
         if self.inner.iterations() != before {
-            for variable in layout.variables().filter(|&variable| variables.is_trainable(variable)) {
-                let w = &variables.values()[variable.range()];
-                for (average, &w) in average[variable.range()].iter_mut().zip(w) {
-                    *average = decay * *average + (T::ONE - decay) * w;
-                }
-            }
+            average_weights(average, decay, variables);
         }
         Ok(result)
     }
@@ -172,6 +167,16 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     /// Settings that are no hyperparameters, as numbers.
     fn settings(&self) -> [(&'static str, f64); 2] {
         [("dynamic_decay", f64::from(u8::from(self.dynamic_decay))), ("start_step", self.start_step as f64)]
+    }
+}
+
+/// Moves an average towards the trainable weights: `average ← kept · average + (1 − kept) · w`.
+pub(super) fn average_weights<T: Real>(average: &mut [T], kept: T, variables: &Variables<T>) {
+    for variable in variables.iter().filter(|&variable| variables.is_trainable(variable)) {
+        let w = &variables.values()[variable.range()];
+        for (average, &w) in average[variable.range()].iter_mut().zip(w) {
+            *average = kept * *average + (T::ONE - kept) * w;
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use super::{FirstOrder, FirstOrderMemory, NonFinite, Slots, StepContext, StepHyp
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
-use crate::optim::gradients::check_gradients;
+use crate::optim::gradients::{check_gradients, drop_frozen, parts};
+use crate::optim::moving_average::average_weights;
 use crate::real::Real;
 use crate::variables::{Gradient, Variable, Variables};
 
@@ -29,7 +30,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         let Some(memory) = &mut self.memory else {
             return Err(OptimizerError::NotBuilt { optimizer: self.rule.name().to_owned() });
         };
-        memory.leave_frozen_out(variables);
+        drop_frozen(&mut memory.gradients, variables);
         check_gradients(&memory.gradients, variables)?;
         let now = StepHyperparameters::at(&mut self.hyperparameters, self.iterations)?;
         if !memory.accumulate(self.accumulation_steps, variables)? {
@@ -73,13 +74,6 @@ impl<T: Real, R: UpdateRule<T>> Kernel for Update<'_, T, R> {
 }
 
 impl<T: Real> FirstOrderMemory<T> {
-    /// Drops the gradients of frozen variables.
-    fn leave_frozen_out(&mut self, variables: &Variables<T>) {
-        for variable in variables.iter().filter(|&variable| !variables.is_trainable(variable)) {
-            self.gradients.set(variable, Gradient::Absent);
-        }
-    }
-
     /// Puts the mean of `steps` gradients in the place of the last. Before the last there is none, which is `false`.
     fn accumulate(&mut self, steps: u64, variables: &Variables<T>) -> Result<bool, OptimizerError> {
         self.gradients.sum_repeated_rows();
@@ -92,7 +86,7 @@ impl<T: Real> FirstOrderMemory<T> {
             accumulated.count += 1;
             return Ok(false);
         }
-        self.leave_frozen_out(variables);
+        drop_frozen(&mut self.gradients, variables);
         self.gradients.scale(T::ONE / T::from_f64(steps as f64));
         Ok(true)
     }
@@ -149,15 +143,10 @@ impl<T: Real> FirstOrderMemory<T> {
             if !is_lazy && matches!(self.gradients.of(variable), Gradient::Rows { .. }) {
                 self.gradients.dense_mut(variable);
             }
-            match self.gradients.of(variable) {
-                Gradient::Absent => (),
-                Gradient::Rows { rows, .. } if !(decays && self.decays[variable.index()]) => {
-                    for row in rows {
-                        let start = variable.range().start + row * variable.columns();
-                        self.undo_log.announce(start..start + variable.columns());
-                    }
-                }
-                _ => self.undo_log.announce(variable.range()),
+            if !decays || !self.decays[variable.index()] {
+                parts(&self.gradients, variable).for_each(|(range, _)| self.undo_log.announce(range));
+            } else if self.gradients.of(variable) != Gradient::Absent {
+                self.undo_log.announce(variable.range());
             }
         }
     }
@@ -186,18 +175,9 @@ impl<T: Real> FirstOrderMemory<T> {
     /// Moves the average towards the trainable weights, and replaces them by it if told to.
     fn average(&mut self, momentum: T, overwrite: bool, variables: &mut Variables<T>) {
         let Some(average) = &mut self.average else { return };
-        for variable in self.layout.variables() {
-            if !variables.is_trainable(variable) {
-                continue;
-            }
-            let average = &mut average[variable.range()];
-            let w = &mut variables.values_mut()[variable.range()];
-            for (average, w) in average.iter_mut().zip(&*w) {
-                *average = momentum * *average + (T::ONE - momentum) * *w;
-            }
-            if overwrite {
-                w.copy_from_slice(average);
-            }
+        average_weights(average, momentum, variables);
+        if overwrite {
+            self.layout.write_trainable(average, variables);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::optim::gradients::push_range;
+
 /// Copies of the numbers that a step changes, so that it can be taken back.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UndoLog<T> {
@@ -21,10 +23,7 @@ impl<T: Copy> UndoLog<T> {
 
     /// Announces that these numbers will change.
     pub(super) fn announce(&mut self, range: Range<usize>) {
-        match self.ranges.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => self.ranges.push(range),
-        }
+        push_range(&mut self.ranges, range);
     }
 
     /// The values announced.

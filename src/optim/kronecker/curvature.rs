@@ -1,14 +1,15 @@
 //! The approximate Gauss–Newton matrix: averaged factors of all blocks, and their damped inverses.
 
 use super::layer_inverses::LayerInverses;
-use crate::kernels;
 use crate::kernels::inverse::{self, invert};
 use crate::kernels::simd::{self, Kernel};
+use crate::kernels::vector::dot;
 use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
+use crate::optim::gradients::parts;
 use crate::problem::{KroneckerBlock, KroneckerFactors, OutputProducts};
 use crate::real::Real;
-use crate::variables::{Gradient, Gradients, Layout, Variable};
+use crate::variables::{Gradients, Layout, Variable};
 
 /// Largest increase of the damping with which factors are inverted; each is ten times the one before.
 const ATTEMPTS: usize = 6;
@@ -195,55 +196,29 @@ impl<T: Real> Curvature<T> {
             let Some(weight) = weight else { continue };
             match sample.blocks()[block] {
                 KroneckerBlock::Dense { inputs, .. } => {
+                    let layer = LayerInverses { a, full_inputs, g, full_outputs, inputs };
                     let is_formed = std::mem::take(&mut formed[block]);
-                    let inverses = LayerInverses { a, full_inputs, g, full_outputs };
-                    if let Some(bias) = bias
-                        && let Gradient::Dense(numbers) = gradients.of(weight)
-                        && let Gradient::Dense(offsets) = gradients.of(bias)
-                    {
-                        inverses.direct_layer(
-                            (numbers, weight),
-                            (offsets, bias),
-                            inputs,
-                            is_formed,
-                            product,
-                            direction,
-                        );
-                        continue;
+                    let given = |variable: &Variable| Some(gradients.given(*variable)).filter(|of| !of.is_empty());
+                    let [weights, offsets] = [Some(weight), bias].map(|of| of.as_ref().and_then(given));
+                    // Without a gradient, a weight or a bias counts as zeros, and stays where it is.
+                    if weights.is_none() || bias.is_some() && offsets.is_none() {
+                        matrix[..n * m].fill(T::ZERO);
                     }
-                    let size = n * m;
-                    let (matrix, product) = (&mut matrix[..size], &mut product[..size]);
-                    gather(gradients, (weight, bias), inputs, n, matrix);
-                    if full_inputs {
-                        T::multiply(product, false, kernels::Factor::Plain(matrix), a, n, n);
-                    } else {
-                        for (product, row) in product.chunks_exact_mut(n).zip(matrix.chunks_exact(n)) {
-                            product.iter_mut().zip(row.iter().zip(a)).for_each(|(to, (&g, &a))| *to = g * a);
+                    let (no_weights, no_offsets) = matrix[..n * m].split_at(m * inputs);
+                    let (weights_or, offsets_or) = (weights.unwrap_or(no_weights), offsets.unwrap_or(no_offsets));
+                    let ranges = [weight.range(), bias.map_or(0..0, |bias| bias.range())];
+                    layer.direct([weights_or, offsets_or], is_formed, product, direction, &ranges);
+                    for (range, gradient) in ranges.into_iter().zip([weights, offsets]) {
+                        if gradient.is_none() {
+                            direction[range].fill(T::ZERO);
                         }
                     }
-                    if full_outputs {
-                        T::multiply(matrix, false, kernels::Factor::Plain(g), product, m, n);
-                    } else {
-                        let rows = matrix.chunks_exact_mut(n).zip(product.chunks_exact(n)).zip(g);
-                        for ((to, row), &g) in rows {
-                            to.iter_mut().zip(row).for_each(|(to, &number)| *to = g * number);
-                        }
-                    }
-                    scatter(gradients, (weight, bias), inputs, n, matrix, direction);
                 }
                 KroneckerBlock::Embedding { columns, .. } => {
-                    let to = &mut direction[weight.range()];
-                    let mut apply = |row: usize, values: &[T]| {
-                        let to = &mut to[row * columns..(row + 1) * columns];
-                        apply_symmetric(g, full_outputs, a[row], values, to);
-                    };
-                    match gradients.of(weight) {
-                        Gradient::Absent => {}
-                        Gradient::Dense(values) => {
-                            values.chunks_exact(columns).enumerate().for_each(|(row, values)| apply(row, values));
-                        }
-                        Gradient::Rows { rows, values } => {
-                            rows.iter().zip(values.chunks_exact(columns)).for_each(|(&row, values)| apply(row, values));
+                    for (range, values) in parts(gradients, weight) {
+                        for (start, values) in range.step_by(columns).zip(values.chunks_exact(columns)) {
+                            let row = (start - weight.range().start) / columns;
+                            apply_symmetric(g, full_outputs, a[row], values, &mut direction[start..start + columns]);
                         }
                     }
                 }
@@ -277,55 +252,10 @@ impl<T: Real> Curvature<T> {
 fn apply_symmetric<T: Real>(inverse: &[T], is_full: bool, factor: T, values: &[T], to: &mut [T]) {
     if is_full {
         for (to, row) in to.iter_mut().zip(inverse.chunks_exact(values.len())) {
-            *to = factor * crate::kernels::vector::dot(row, values);
+            *to = factor * dot(row, values);
         }
     } else {
         to.iter_mut().zip(values.iter().zip(inverse)).for_each(|(to, (&value, &g))| *to = factor * value * g);
-    }
-}
-
-/// The gradient of a layer as a matrix, with the bias for its last column; zeros where there is none.
-fn gather<T: Real>(
-    gradients: &Gradients<T>,
-    (weight, bias): (Variable, Option<Variable>),
-    inputs: usize,
-    n: usize,
-    matrix: &mut [T],
-) {
-    match gradients.given(weight) {
-        [] => matrix.fill(T::ZERO),
-        numbers if n == inputs => matrix.copy_from_slice(numbers),
-        numbers => {
-            for (row, numbers) in matrix.chunks_exact_mut(n).zip(numbers.chunks_exact(inputs)) {
-                row[..inputs].copy_from_slice(numbers);
-            }
-        }
-    }
-    if let Some(bias) = bias {
-        let numbers = gradients.given(bias);
-        for (index, row) in matrix.chunks_exact_mut(n).enumerate() {
-            row[inputs] = numbers.get(index).copied().unwrap_or(T::ZERO);
-        }
-    }
-}
-
-/// Writes a block's numbers back where there is a gradient.
-fn scatter<T: Real>(
-    gradients: &Gradients<T>,
-    (weight, bias): (Variable, Option<Variable>),
-    inputs: usize,
-    n: usize,
-    matrix: &[T],
-    direction: &mut [T],
-) {
-    if gradients.of(weight) != Gradient::Absent {
-        for (to, row) in direction[weight.range()].chunks_exact_mut(inputs).zip(matrix.chunks_exact(n)) {
-            to.copy_from_slice(&row[..inputs]);
-        }
-    }
-    if let Some(bias) = bias.filter(|&bias| gradients.of(bias) != Gradient::Absent) {
-        let to = direction[bias.range()].iter_mut();
-        to.zip(matrix.chunks_exact(n)).for_each(|(to, row)| *to = row[inputs]);
     }
 }
 

@@ -8,6 +8,7 @@ use super::settings::{KroneckerHyperparameters, KroneckerSettings};
 use super::step::Combination;
 use crate::kernels::vector::{dot, long_dot};
 use crate::optim::OptimizerError;
+use crate::optim::gradients::{drop_frozen, parts, push_range};
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variable, Variables, pattern};
 
@@ -65,22 +66,11 @@ impl<T: Real> KroneckerMemory<T> {
 
     /// Drops gradients of frozen variables, sums those of repeated rows, and lists the numbers that have one.
     pub(super) fn list_moving(&mut self, variables: &Variables<T>) {
-        for variable in variables.iter().filter(|&variable| !variables.is_trainable(variable)) {
-            self.gradients.set(variable, Gradient::Absent);
-        }
+        drop_frozen(&mut self.gradients, variables);
         self.gradients.sum_repeated_rows();
         self.moving.clear();
         for variable in self.layout.variables() {
-            match self.gradients.of(variable) {
-                Gradient::Absent => {}
-                Gradient::Dense(_) => push(&mut self.moving, variable.range()),
-                Gradient::Rows { rows, .. } => {
-                    for row in rows {
-                        let start = variable.range().start + row * variable.columns();
-                        push(&mut self.moving, start..start + variable.columns());
-                    }
-                }
-            }
+            parts(&self.gradients, variable).for_each(|(range, _)| push_range(&mut self.moving, range));
         }
     }
 
@@ -119,16 +109,7 @@ impl<T: Real> KroneckerMemory<T> {
         }
         self.list_moving(variables);
         for variable in self.layout.variables() {
-            match self.gradients.of(variable) {
-                Gradient::Absent => {}
-                Gradient::Dense(values) => self.direction[variable.range()].copy_from_slice(values),
-                Gradient::Rows { rows, values } => {
-                    let (columns, to) = (variable.columns(), &mut self.direction[variable.range()]);
-                    for (row, values) in rows.iter().zip(values.chunks_exact(columns.max(1))) {
-                        to[row * columns..(row + 1) * columns].copy_from_slice(values);
-                    }
-                }
-            }
+            parts(&self.gradients, variable).for_each(|(range, values)| self.direction[range].copy_from_slice(values));
         }
         let combination = Combination { direction: -now.learning_rate, last: now.momentum, predicted: 0.0 };
         self.form_step(now, &combination, variables)?;
@@ -156,14 +137,10 @@ impl<T: Real> KroneckerMemory<T> {
 
     /// The product of the gradient with a vector.
     pub(super) fn gradient_times(&self, vector: &[T]) -> T {
-        let of_variable = |variable: Variable| match self.gradients.of(variable) {
-            Gradient::Absent => T::ZERO,
-            Gradient::Dense(values) => long_dot(values, &vector[variable.range()]),
-            Gradient::Rows { rows, values } => {
-                let (columns, vector) = (variable.columns(), &vector[variable.range()]);
-                let rows = rows.iter().zip(values.chunks_exact(columns.max(1)));
-                rows.map(|(row, values)| dot(values, &vector[row * columns..(row + 1) * columns])).sum()
-            }
+        let of_variable = |variable: Variable| {
+            let is_dense = matches!(self.gradients.of(variable), Gradient::Dense(_));
+            let product = if is_dense { long_dot } else { dot };
+            parts(&self.gradients, variable).map(|(range, values)| product(values, &vector[range])).sum()
         };
         self.layout.variables().map(of_variable).sum()
     }
@@ -187,13 +164,5 @@ impl<T: Real> KroneckerMemory<T> {
             }
         }
         products
-    }
-}
-
-/// Appends a range, to the last where it is next to it.
-fn push(ranges: &mut Vec<Range<usize>>, range: Range<usize>) {
-    match ranges.last_mut() {
-        Some(last) if last.end == range.start => last.end = range.end,
-        _ => ranges.push(range),
     }
 }
