@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::curvature::Curvature;
+use super::quadratic_model::Combination;
 use super::scalars::Scalars;
 use super::settings::{KroneckerHyperparameters, KroneckerSettings};
-use super::step::Combination;
 use crate::kernels::vector::{dot, long_dot};
 use crate::optim::OptimizerError;
 use crate::optim::gradients::{drop_frozen, parts, push_range};

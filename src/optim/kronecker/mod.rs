@@ -4,6 +4,7 @@ mod curvature;
 mod layer_inverses;
 mod memory;
 mod optimizer;
+mod quadratic_model;
 mod saving;
 mod scalars;
 mod settings;

@@ -24,6 +24,10 @@ const RECENT: f64 = 2.0;
 const INCREASE_KEPT: f64 = 0.9;
 const LARGEST_INCREASE: f64 = 1e4;
 
+/// Steps from one gain ratio to the next, and the factor of the damping for each of them.
+pub(super) const GAIN_INTERVAL: u64 = 5;
+const GAIN_FACTOR: f64 = 0.95;
+
 /// Single numbers that are carried from step to step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scalars {
@@ -134,6 +138,16 @@ impl Scalars {
     /// The damping in proportion to the loss.
     pub(super) fn loss_damping(&self, now: &KroneckerHyperparameters) -> f64 {
         (self.caution * now.loss_damping * self.loss).max(now.minimum_damping) * self.increase
+    }
+
+    /// Moves the damping by the gain ratio of a step, the actual over the predicted change of the loss.
+    pub(super) fn judge(&mut self, gain: f64, now: &KroneckerHyperparameters) {
+        let change = GAIN_FACTOR.powi(GAIN_INTERVAL as i32);
+        if gain > 0.75 {
+            self.damping = (self.damping * change).max(now.minimum_damping);
+        } else if !(gain >= 0.25) {
+            self.damping /= change;
+        }
     }
 
     /// Adjusts the damping of later steps by the effective number of parameters of this one.

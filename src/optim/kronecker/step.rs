@@ -2,7 +2,8 @@
 
 use super::curvature::{Curvature, SingularBlock};
 use super::memory::KroneckerMemory;
-use super::scalars::Scalars;
+use super::quadratic_model::{Combination, QuadraticModel};
+use super::scalars::{GAIN_INTERVAL, Scalars};
 use super::settings::{KroneckerHyperparameters, KroneckerSettings, KroneckerStep};
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::gradients::check_gradients;
@@ -16,19 +17,13 @@ const FIRST: [u64; 3] = [0, 1, 3];
 /// Most inversions of the first step, and the factor of the damping from which another one pays.
 const FIRST_INVERSIONS: usize = 2;
 const LARGE_CHANGE: f64 = 2.0;
-/// Steps from one gain ratio to the next, and the factor of the damping for each of them.
-const GAIN_INTERVAL: u64 = 5;
-const GAIN_FACTOR: f64 = 0.95;
-/// Part of the moving average of the length that is kept.
-const LENGTH_KEPT: f64 = 0.7;
-/// Largest ratio of the length to that of the minibatch, where this is known.
-const LONGEST: f64 = 1.5;
 
-/// Factors of direction and last step in the step, and the change that the quadratic model predicts.
-pub(super) struct Combination {
-    pub(super) direction: f64,
-    pub(super) last: f64,
-    pub(super) predicted: f64,
+/// Parts of the quadratic model that a step renews.
+struct Renewal {
+    factors: bool,
+    inverses: bool,
+    /// Length of the step.
+    length: bool,
 }
 
 impl<T: Real> KroneckerMemory<T> {
@@ -70,23 +65,9 @@ impl<T: Real> KroneckerMemory<T> {
         let has_new = curvature.activate(|variable| variables.is_trainable(variable));
         let is_first = FIRST.contains(&steps) || self.scalars.is_distrusted;
         let [renews, inverts, has_model] = now.intervals.map(|interval| is_first || steps.is_multiple_of(interval));
-        let (renews, inverts, has_model) = (renews || has_new, inverts || has_new, has_model || is_quadratic);
-
-        variables.collect_trainable_ranges(&mut self.trainable);
-        let signs = [settings.seed, self.scalars.estimates as u64];
-        let share = now.factor_share;
-        self.clear_direction();
-        let KroneckerMemory { gradients, trainable, direction, .. } = self;
-        // Products by inverses that are known before, of a gradient to which nothing is added after.
-        let forms_products = !(renews || inverts || now.weight_decay > 0.0);
-        let loss = if forms_products {
-            let products = curvature.output_products(direction);
-            problem.linearize_with_products(variables.values(), trainable, gradients, products, has_model)?
-        } else {
-            let sample = renews.then_some(FactorSample { factors: &mut curvature.sample, share, signs });
-            problem.linearize_factored(variables.values(), trainable, gradients, sample, has_model)?
-        };
-        self.list_moving(variables);
+        let renewal =
+            Renewal { factors: renews || has_new, inverses: inverts || has_new, length: has_model || is_quadratic };
+        let loss = self.linearize(curvature, settings.seed, now, &renewal, problem, variables)?;
         if let Some(report) = self.take_back(problem, variables, loss)? {
             curvature.discard();
             return Ok(report);
@@ -101,7 +82,7 @@ impl<T: Real> KroneckerMemory<T> {
         }
 
         let mut scalars = self.scalars.at_loss(loss.to_f64(), now, is_quadratic);
-        if renews {
+        if renewal.factors {
             if let Some(block) = curvature.first_non_finite() {
                 return Err(OptimizerError::NonFiniteFactor { variable: name_of(curvature, block, variables) });
             }
@@ -109,47 +90,29 @@ impl<T: Real> KroneckerMemory<T> {
             scalars.estimates += 1.0;
             scalars.batch = curvature.sample.batch() as f64;
         }
-        if inverts {
+        if renewal.inverses {
             let inversions = if is_quadratic || scalars.is_underway { 1 } else { FIRST_INVERSIONS };
             self.invert(curvature, &mut scalars, now, inversions, variables)?;
         }
         curvature.precondition(&self.gradients, &mut self.direction);
 
         let slope = self.gradient_times(&self.direction).to_f64();
+        let model = QuadraticModel { problem, values: variables.values(), damping: scalars.damping, now };
         let combination = if is_quadratic {
-            self.minimum(problem, variables, now, scalars.damping, slope)?
+            self.minimum(model, slope)?
         } else {
-            let mut length = scalars.length;
-            let is_surprise = self.is_surprise(loss.to_f64()) || self.scalars.is_steep(slope);
-            if (has_model || is_surprise) && slope > 0.0 {
-                let own = self.length(problem, variables, now, scalars.damping, slope)?;
-                let kept = if self.scalars.is_underway { LENGTH_KEPT } else { 0.0 };
-                length = (kept * self.scalars.length + (1.0 - kept) * own).min(LONGEST * own);
-                // Surprises are short on average, so that they would bias the average.
-                if has_model {
-                    (scalars.length, scalars.slope) = (length, slope);
-                }
-            }
+            let length = self.averaged_length(model, loss.to_f64(), slope, renewal.length, &mut scalars)?;
             self.with_momentum(now, length, slope)
         };
         let factor = self.form_step(now, &combination, variables)?;
 
-        let mut loss_after = None;
-        let mut applied = true;
+        let (mut loss_after, mut applied) = (None, true);
         if is_quadratic && (steps + 1).is_multiple_of(GAIN_INTERVAL) {
             let after = problem.loss_at(&self.values)?;
-            let predicted = combination.predicted * factor;
-            let gain = (after - loss).to_f64() / predicted;
-            let change = GAIN_FACTOR.powi(GAIN_INTERVAL as i32);
-            if gain > 0.75 {
-                scalars.damping = (scalars.damping * change).max(now.minimum_damping);
-            } else if !(gain >= 0.25) {
-                scalars.damping /= change;
-            }
+            scalars.judge((after - loss).to_f64() / (combination.predicted * factor), now);
             applied = after.is_finite();
             loss_after = applied.then_some(after);
         }
-
         scalars.is_underway = true;
         self.scalars = scalars;
         curvature.commit();
@@ -157,6 +120,34 @@ impl<T: Real> KroneckerMemory<T> {
             self.take_step(variables);
         }
         Ok(StepReport { loss, loss_after, applied, damped: None })
+    }
+
+    /// Computes loss and gradient, with a sample of the factors where these are renewed, and lists the entries that move.
+    fn linearize(
+        &mut self,
+        curvature: &mut Curvature<T>,
+        seed: u64,
+        now: &KroneckerHyperparameters,
+        renewal: &Renewal,
+        problem: &mut dyn KroneckerFactored<T>,
+        variables: &Variables<T>,
+    ) -> Result<T, OptimizerError> {
+        variables.collect_trainable_ranges(&mut self.trainable);
+        self.clear_direction();
+        let signs = [seed, self.scalars.estimates as u64];
+        let KroneckerMemory { gradients, trainable, direction, .. } = self;
+        // Products by inverses that are known before, of a gradient to which nothing is added after.
+        let forms_products = !(renewal.factors || renewal.inverses || now.weight_decay > 0.0);
+        let loss = if forms_products {
+            let products = curvature.output_products(direction);
+            problem.linearize_with_products(variables.values(), trainable, gradients, products, renewal.length)?
+        } else {
+            let share = now.factor_share;
+            let sample = renewal.factors.then_some(FactorSample { factors: &mut curvature.sample, share, signs });
+            problem.linearize_factored(variables.values(), trainable, gradients, sample, renewal.length)?
+        };
+        self.list_moving(variables);
+        Ok(loss)
     }
 
     /// Inverts the factors, and adjusts the damping of later steps. The first damping is a guess: where the factors tell of one that is
@@ -196,91 +187,6 @@ impl<T: Real> KroneckerMemory<T> {
             Some(variable) => Err(OptimizerError::NoCurvature { parameters: variables.name(variable).to_owned() }),
             None => Ok(()),
         }
-    }
-
-    /// `½ uᵢᵀ(F + λ + decay)uⱼ`, twice.
-    fn model(
-        &self,
-        problem: &mut dyn KroneckerFactored<T>,
-        variables: &Variables<T>,
-        now: &KroneckerHyperparameters,
-        damping: f64,
-        directions: &[&[T]],
-        products: &mut [f64],
-    ) -> Result<(), OptimizerError> {
-        let (count, mut curvature) = (directions.len(), [T::ZERO; 4]);
-        let curvature = &mut curvature[..count * count];
-        problem.curvature(variables.values(), directions, curvature)?;
-        for i in 0..count {
-            for j in 0..count {
-                let [all, decaying] = self.product(directions[i], directions[j]);
-                let place = i * count + j;
-                products[place] = curvature[place].to_f64() + damping * all + now.weight_decay * decaying;
-            }
-        }
-        Ok(())
-    }
-
-    /// The minimum of the quadratic model along the direction.
-    fn length(
-        &self,
-        problem: &mut dyn KroneckerFactored<T>,
-        variables: &Variables<T>,
-        now: &KroneckerHyperparameters,
-        damping: f64,
-        slope: f64,
-    ) -> Result<f64, OptimizerError> {
-        let mut product = [0.0];
-        self.model(problem, variables, now, damping, &[&self.direction], &mut product)?;
-        if !(product[0].is_finite() && product[0] > 0.0) {
-            return Err(OptimizerError::NonFiniteCurvature { value: product[0] });
-        }
-        Ok(slope / product[0])
-    }
-
-    /// A part of the last step and a step of this length, unless that would go uphill.
-    fn with_momentum(&self, now: &KroneckerHyperparameters, length: f64, slope: f64) -> Combination {
-        let along = -(1.0 - now.momentum) * length * now.learning_rate;
-        let last = self.gradient_times(&self.velocity).to_f64();
-        let is_downhill = now.momentum * last + along * slope < 0.0;
-        Combination { direction: along, last: if is_downhill { now.momentum } else { 0.0 }, predicted: 0.0 }
-    }
-
-    /// The minimum of the quadratic model in the plane of the direction and the last step.
-    fn minimum(
-        &mut self,
-        problem: &mut dyn KroneckerFactored<T>,
-        variables: &Variables<T>,
-        now: &KroneckerHyperparameters,
-        damping: f64,
-        slope: f64,
-    ) -> Result<Combination, OptimizerError> {
-        // Of the last step, what does not move now counts for nothing.
-        self.next.fill(T::ZERO);
-        for range in &self.moving {
-            self.next[range.clone()].copy_from_slice(&self.velocity[range.clone()]);
-        }
-        let mut products = [0.0; 4];
-        self.model(problem, variables, now, damping, &[&self.direction, &self.next], &mut products)?;
-        let [uu, uv, _, vv] = products;
-        if !products.iter().all(|product| product.is_finite()) {
-            return Err(OptimizerError::NonFiniteCurvature { value: uu + uv + vv });
-        }
-        let last_slope = self.gradient_times(&self.next).to_f64();
-        let determinant = uu * vv - uv * uv;
-        // A last step along the direction adds nothing to it.
-        let (direction, last) = if determinant > 1e-6 * uu * vv {
-            ((uv * last_slope - vv * slope) / determinant, (uv * slope - uu * last_slope) / determinant)
-        } else if uu > 0.0 {
-            (-slope / uu, 0.0)
-        } else {
-            (0.0, 0.0)
-        };
-        // At the minimum the quadratic part is half the linear one, with the other sign.
-        let predicted = 0.5 * (direction * slope + last * last_slope);
-        let rate = now.learning_rate;
-        // Along a ray through it, the model is a parabola.
-        Ok(Combination { direction: rate * direction, last: rate * last, predicted: predicted * rate * (2.0 - rate) })
     }
 
     /// Fills the step and the next values, and returns the factor that clipping has shortened the step by.
