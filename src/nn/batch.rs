@@ -5,6 +5,7 @@ use std::ops::Range;
 use ndarray::ArrayView2;
 
 use super::error::{BatchArray, BatchError};
+use super::losses::Targets;
 use crate::real::Real;
 
 /// Shapes that the arrays of a batch must have.
@@ -30,12 +31,26 @@ pub(crate) struct InputRule {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TargetRule {
     pub(crate) width: usize,
-    pub(crate) numbers: Numbers,
+    pub(crate) values: TargetValues,
 }
 
-/// Kind of the numbers of a target.
+impl TargetRule {
+    /// The rule for targets of outputs of this width; `None` where there are none.
+    pub(crate) fn of(targets: Targets, width: usize) -> Option<Self> {
+        let (width, values) = match targets {
+            Targets::None => return None,
+            Targets::Values => (width, TargetValues::Any),
+            Targets::Probabilities => (width, TargetValues::Probabilities),
+            Targets::NonNegative => (width, TargetValues::NonNegative),
+            Targets::Labels => (1, TargetValues::Classes(width)),
+        };
+        Some(TargetRule { width, values })
+    }
+}
+
+/// Values that a target may have.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Numbers {
+pub(crate) enum TargetValues {
     /// Any finite values.
     Any,
     /// Values from 0 to 1.
@@ -117,13 +132,13 @@ impl Schema {
         for (index, (target, rule)) in targets.iter().zip(&self.targets).enumerate() {
             let array = BatchArray::Target(index);
             check(array, target, rule.width, rows, selection)?;
-            let fault = match rule.numbers {
-                Numbers::Any => None,
-                Numbers::Probabilities => find(target, selection, |value| !(value >= T::ZERO && value <= T::ONE))
+            let fault = match rule.values {
+                TargetValues::Any => None,
+                TargetValues::Probabilities => find(target, selection, |value| !(value >= T::ZERO && value <= T::ONE))
                     .map(|(row, column, value)| BatchError::Probability { array, row, column, value }),
-                Numbers::NonNegative => find(target, selection, |value| !(value >= T::ZERO))
+                TargetValues::NonNegative => find(target, selection, |value| !(value >= T::ZERO))
                     .map(|(row, column, value)| BatchError::Negative { array, row, column, value }),
-                Numbers::Classes(classes) => find(target, selection, |value| !is_row_number(value, classes))
+                TargetValues::Classes(classes) => find(target, selection, |value| !is_row_number(value, classes))
                     .map(|(row, _, value)| BatchError::Label { array, row, value, classes }),
             };
             if let Some(fault) = fault {

@@ -56,19 +56,25 @@ pub enum RecordedLayer {
 impl RecordedLayer {
     /// Numbers that go in for each sample.
     pub fn inputs(&self) -> usize {
-        match *self {
-            RecordedLayer::Dense { inputs, positions, .. } => inputs * positions,
-            RecordedLayer::Embedding { positions, .. } => positions,
-            RecordedLayer::Scale { width, positions, .. } => width * positions,
-        }
+        let width = match *self {
+            RecordedLayer::Dense { inputs, .. } => inputs,
+            RecordedLayer::Embedding { .. } => 1,
+            RecordedLayer::Scale { width, .. } => width,
+        };
+        width * self.positions()
     }
 
     /// Numbers that come out for each sample.
     pub fn outputs(&self) -> usize {
+        self.width() * self.positions()
+    }
+
+    /// Numbers that come out at each position.
+    fn width(&self) -> usize {
         match *self {
-            RecordedLayer::Dense { outputs, positions, .. } => outputs * positions,
-            RecordedLayer::Embedding { columns, positions, .. } => columns * positions,
-            RecordedLayer::Scale { width, positions, .. } => width * positions,
+            RecordedLayer::Dense { outputs: width, .. }
+            | RecordedLayer::Embedding { columns: width, .. }
+            | RecordedLayer::Scale { width, .. } => width,
         }
     }
 
@@ -106,27 +112,24 @@ impl RecordedLayer {
         }
     }
 
+    /// Its arrays of parameters, as ranges of all parameters: the weight or table, and the bias.
+    fn ranges(&self) -> [Option<Range<usize>>; 2] {
+        let (first, len, second) = match *self {
+            RecordedLayer::Dense { weight, bias, inputs, outputs, .. } => (Some(weight), inputs * outputs, bias),
+            RecordedLayer::Embedding { table, rows, columns, .. } => (Some(table), rows * columns, None),
+            RecordedLayer::Scale { weight, bias, width, .. } => (weight, width, bias),
+        };
+        [first.map(|start| start..start + len), second.map(|start| start..start + self.width())]
+    }
+
     /// Its arrays of parameters, as ranges of all parameters.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = Range<usize>> {
-        let [first, second] = match *self {
-            RecordedLayer::Dense { weight, bias, inputs, outputs, .. } => {
-                [Some(weight..weight + inputs * outputs), bias.map(|bias| bias..bias + outputs)]
-            }
-            RecordedLayer::Embedding { table, rows, columns, .. } => [Some(table..table + rows * columns), None],
-            RecordedLayer::Scale { weight, bias, width, .. } => {
-                [weight.map(|weight| weight..weight + width), bias.map(|bias| bias..bias + width)]
-            }
-        };
-        first.into_iter().chain(second)
+        self.ranges().into_iter().flatten()
     }
 
     /// Offsets of its arrays of parameters: the weight or table, and the bias.
     pub(crate) fn arrays(&self) -> [Option<usize>; 2] {
-        match *self {
-            RecordedLayer::Dense { weight, bias, .. } => [Some(weight), bias],
-            RecordedLayer::Embedding { table, .. } => [Some(table), None],
-            RecordedLayer::Scale { weight, bias, .. } => [weight, bias],
-        }
+        self.ranges().map(|range| range.map(|range| range.start))
     }
 
     /// Work for each sample of a forward pass, and of forming the columns of one residual.
@@ -172,17 +175,8 @@ impl RecordedLayer {
             }
         }
         if let Some(place) = second {
-            let bias = self.bias_width();
+            let bias = self.width();
             deltas.chunks_exact(bias).for_each(|deltas| add_scaled(&mut row[place..place + bias], T::ONE, deltas));
-        }
-    }
-
-    /// Numbers in the bias.
-    fn bias_width(&self) -> usize {
-        match *self {
-            RecordedLayer::Dense { outputs, .. } => outputs,
-            RecordedLayer::Embedding { columns, .. } => columns,
-            RecordedLayer::Scale { width, .. } => width,
         }
     }
 }

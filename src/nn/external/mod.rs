@@ -14,9 +14,9 @@ pub use error::{ModelError, OutputShape};
 use memory::Memory;
 pub use model::ExternalModel;
 
-use super::batch::{Batch, Numbers, Schema, Selection, TargetRule, check_weights};
+use super::batch::{Batch, Schema, Selection, TargetRule, TargetValues, check_weights};
 use super::error::BatchError;
-use super::losses::{Loss, Targets};
+use super::losses::Loss;
 use super::weighted_loss::WeightedLoss;
 use crate::problem::EvaluationError;
 use crate::real::Real;
@@ -105,13 +105,8 @@ impl<T: Real> External<T> {
         weights: Option<&[T]>,
     ) -> Result<ExternalBatch<'a, T>, EvaluationError> {
         let (width, samples) = (width.max(1), targets.nrows());
-        let rule = match self.loss.targets() {
-            Targets::None => TargetRule { width: targets.ncols(), numbers: Numbers::Any },
-            Targets::Values => TargetRule { width, numbers: Numbers::Any },
-            Targets::Probabilities => TargetRule { width, numbers: Numbers::Probabilities },
-            Targets::NonNegative => TargetRule { width, numbers: Numbers::NonNegative },
-            Targets::Labels => TargetRule { width: 1, numbers: Numbers::Classes(width) },
-        };
+        let any = TargetRule { width: targets.ncols(), values: TargetValues::Any };
+        let rule = TargetRule::of(self.loss.targets(), width).unwrap_or(any);
         let refuse = |error: BatchError| EvaluationError::new(ModelError::from(error));
         let schema = Schema { inputs: Vec::new(), targets: vec![rule], may_be_empty: false };
         let selection = Selection::Range(0..samples);

@@ -16,11 +16,11 @@ use std::ops::Range;
 
 use ndarray::ArrayView2;
 
-use super::batch::{Batch, InputRule, Numbers, Schema, Selection, TargetRule, check_weights, row_count};
+use super::batch::{Batch, InputRule, Schema, Selection, TargetRule, check_weights, row_count};
 use super::error::{BatchError, TapeError};
 use super::factor_plan::FactorPlan;
 use super::factors::Factors;
-use super::losses::{Loss, Targets};
+use super::losses::Loss;
 use super::sweep::{Masks, RowProgress, WantedColumns, Workspace, coming_from, leading_to};
 use super::tape::{Node, Operation, Record, Tape};
 use super::term::Term;
@@ -191,14 +191,7 @@ impl<T: Real> Network<T> {
             return Err(TapeError::LossWeight { loss: loss.name(), weight: weight.to_f64() });
         }
         let width = output.width();
-        let rule = match loss.targets() {
-            Targets::None => None,
-            Targets::Values => Some(TargetRule { width, numbers: Numbers::Any }),
-            Targets::Probabilities => Some(TargetRule { width, numbers: Numbers::Probabilities }),
-            Targets::NonNegative => Some(TargetRule { width, numbers: Numbers::NonNegative }),
-            Targets::Labels => Some(TargetRule { width: 1, numbers: Numbers::Classes(width) }),
-        };
-        let target = rule.map(|rule| {
+        let target = TargetRule::of(loss.targets(), width).map(|rule| {
             self.schema.targets.push(rule);
             self.schema.targets.len() - 1
         });

@@ -5,7 +5,7 @@ use crate::optim::layout::Checked;
 use crate::optim::{Optimizer, OptimizerError, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
-use crate::variables::{Gradient, Gradients, Variables};
+use crate::variables::{Gradient, Gradients, Variable, Variables};
 
 impl<T: Real> Groups<T> {
     pub(super) fn step_together(
@@ -102,17 +102,15 @@ impl<T: Real> Group<T> {
 }
 
 impl<T: Real> Memory<T> {
-    /// Returns true if a group has anything to train.
-    fn acts(&self, group: usize) -> bool {
-        let variables = self.layout.variables().zip(&self.trainable);
-        variables.into_iter().any(|(variable, &trainable)| trainable && self.assignment.is_in(variable, group))
+    /// Variables that a group has to train.
+    fn of_group(&self, group: usize) -> impl Iterator<Item = Variable> {
+        let variables = self.layout.variables().zip(&self.trainable).filter(|(_, trainable)| **trainable);
+        variables.map(|(variable, _)| variable).filter(move |&variable| self.assignment.is_in(variable, group))
     }
 
-    /// Returns true if there is a gradient for a group.
-    fn has_gradient(&self, group: usize, gradients: &Gradients<T>) -> bool {
-        self.layout.variables().zip(&self.trainable).any(|(variable, &trainable)| {
-            trainable && self.assignment.is_in(variable, group) && gradients.of(variable) != Gradient::Absent
-        })
+    /// Returns true if a group has anything to train.
+    fn acts(&self, group: usize) -> bool {
+        self.of_group(group).next().is_some()
     }
 }
 
@@ -139,7 +137,9 @@ fn apply<T: Real>(
 ) -> Result<(bool, bool), OptimizerError> {
     let (mut any, mut applied) = (false, false);
     for (index, group) in groups.iter_mut().enumerate() {
-        if group.optimizer.is_first_order() == first_order && memory.has_gradient(index, gradients) {
+        if group.optimizer.is_first_order() == first_order
+            && memory.of_group(index).any(|variable| gradients.of(variable) != Gradient::Absent)
+        {
             memory.restrict(index, variables);
             let before = group.optimizer.iterations();
             group.attempt(|optimizer| optimizer.apply_gradients(gradients, variables))?;
