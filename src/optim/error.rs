@@ -7,6 +7,9 @@ use crate::problem::{EvaluationError, NotKroneckerFactored, NotLeastSquares};
 use crate::solver::SolveError;
 use crate::variables::VariableError;
 
+/// Result of a step, or of what belongs to one.
+pub type OptimizerResult<V> = Result<V, OptimizerError>;
+
 /// A step that was not made: variables and slots are what they were before.
 #[derive(Debug, Error)]
 #[non_exhaustive]

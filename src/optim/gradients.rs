@@ -2,16 +2,13 @@
 
 use std::ops::Range;
 
-use super::OptimizerError;
 use super::finite::first_non_finite;
+use super::{OptimizerError, OptimizerResult};
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Variable, Variables};
 
 /// Refuses rows that are not there and numbers that are none, or no gradients at all.
-pub(super) fn check_gradients<T: Real>(
-    gradients: &Gradients<T>,
-    variables: &Variables<T>,
-) -> Result<(), OptimizerError> {
+pub(super) fn check_gradients<T: Real>(gradients: &Gradients<T>, variables: &Variables<T>) -> OptimizerResult<()> {
     let mut any = false;
     for variable in variables.iter() {
         let (rows, values) = match gradients.of(variable) {

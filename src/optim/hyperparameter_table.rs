@@ -1,7 +1,7 @@
 //! The hyperparameters of an optimizer.
 
 use super::state_reader::refuse;
-use super::{Hyperparameter, HyperparameterError, HyperparameterSpec, OptimizerError};
+use super::{Hyperparameter, HyperparameterError, HyperparameterSpec, OptimizerError, OptimizerResult};
 
 /// Hyperparameters as set, and their values in the step at work.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,12 +33,12 @@ impl HyperparameterTable {
         &self.set
     }
 
-    fn place(&self, name: &str) -> Result<usize, OptimizerError> {
+    fn place(&self, name: &str) -> OptimizerResult<usize> {
         let found = self.specs.iter().position(|spec| spec.name == name);
         found.ok_or_else(|| OptimizerError::unknown_hyperparameter(self.optimizer, name, self.names()))
     }
 
-    pub(super) fn get(&self, name: &str) -> Result<&Hyperparameter, OptimizerError> {
+    pub(super) fn get(&self, name: &str) -> OptimizerResult<&Hyperparameter> {
         Ok(&self.set[self.place(name)?])
     }
 
@@ -52,7 +52,7 @@ impl HyperparameterTable {
         self.set[place] = value;
     }
 
-    pub(super) fn set(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+    pub(super) fn set(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
         let place = self.place(name)?;
         self.specs[place].check(&value)?;
         self.set[place] = value;
@@ -74,7 +74,7 @@ impl HyperparameterTable {
     }
 
     /// Takes over the values of a saved state, without a check.
-    pub(super) fn take_over(&mut self, saved: &[(String, Hyperparameter)]) -> Result<(), OptimizerError> {
+    pub(super) fn take_over(&mut self, saved: &[(String, Hyperparameter)]) -> OptimizerResult<()> {
         let (expected, found) = (self.specs.len(), saved.len());
         if expected != found {
             return refuse(format!("it has {found} hyperparameters, not {expected}"));

@@ -2,16 +2,16 @@
 
 use ndarray::ArrayViewD;
 
-use super::{OptimizerError, OptimizerState};
+use super::{OptimizerError, OptimizerResult, OptimizerState};
 use crate::variables::{Layout, Variable};
 
 /// A [`Layout`] in the hands of an optimizer, whose name goes into the errors.
 pub(super) trait Checked {
     /// Refuses variables, or their gradients, that lie in memory in another way.
-    fn check(&self, optimizer: &str, handles: impl ExactSizeIterator<Item = Variable>) -> Result<(), OptimizerError>;
+    fn check(&self, optimizer: &str, handles: impl ExactSizeIterator<Item = Variable>) -> OptimizerResult<()>;
 
     /// The shape of a variable, which must be one of these.
-    fn checked_shape(&self, optimizer: &str, variable: Variable) -> Result<&[usize], OptimizerError>;
+    fn checked_shape(&self, optimizer: &str, variable: Variable) -> OptimizerResult<&[usize]>;
 
     /// One variable's part of as many numbers as all variables have.
     fn checked_view<'a, T>(
@@ -19,24 +19,24 @@ pub(super) trait Checked {
         optimizer: &str,
         variable: Variable,
         flat: &'a [T],
-    ) -> Result<ArrayViewD<'a, T>, OptimizerError>;
+    ) -> OptimizerResult<ArrayViewD<'a, T>>;
 
     /// Writes names and shapes into a state.
     fn save<T>(&self, state: &mut OptimizerState<T>);
 
     /// Refuses a state of other variables.
-    fn check_state<T>(&self, state: &OptimizerState<T>) -> Result<(), OptimizerError>;
+    fn check_state<T>(&self, state: &OptimizerState<T>) -> OptimizerResult<()>;
 }
 
 impl Checked for Layout {
-    fn check(&self, optimizer: &str, handles: impl ExactSizeIterator<Item = Variable>) -> Result<(), OptimizerError> {
+    fn check(&self, optimizer: &str, handles: impl ExactSizeIterator<Item = Variable>) -> OptimizerResult<()> {
         match self.difference(handles) {
             None => Ok(()),
             Some(difference) => Err(OptimizerError::OtherVariables { optimizer: optimizer.to_owned(), difference }),
         }
     }
 
-    fn checked_shape(&self, optimizer: &str, variable: Variable) -> Result<&[usize], OptimizerError> {
+    fn checked_shape(&self, optimizer: &str, variable: Variable) -> OptimizerResult<&[usize]> {
         self.shape(variable).ok_or_else(|| stranger(optimizer, variable))
     }
 
@@ -45,7 +45,7 @@ impl Checked for Layout {
         optimizer: &str,
         variable: Variable,
         flat: &'a [T],
-    ) -> Result<ArrayViewD<'a, T>, OptimizerError> {
+    ) -> OptimizerResult<ArrayViewD<'a, T>> {
         self.view(variable, flat).ok_or_else(|| stranger(optimizer, variable))
     }
 
@@ -58,7 +58,7 @@ impl Checked for Layout {
         state.variables.truncate(self.variables().len());
     }
 
-    fn check_state<T>(&self, state: &OptimizerState<T>) -> Result<(), OptimizerError> {
+    fn check_state<T>(&self, state: &OptimizerState<T>) -> OptimizerResult<()> {
         let (expected, found) = (self.variables().len(), state.variables.len());
         if expected != found {
             return Err(OptimizerError::State { difference: format!("it is of {found} variables, not {expected}") });

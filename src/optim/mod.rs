@@ -50,7 +50,7 @@ mod state_reader;
 mod state_writer;
 
 pub use convention::Convention;
-pub use error::OptimizerError;
+pub use error::{OptimizerError, OptimizerResult};
 pub use first_order::{FirstOrder, NonFinite, Slot, Slots, StepContext, UpdateRule};
 pub use groups::Groups;
 pub use kronecker::{KroneckerLevenbergMarquardt, KroneckerStep};

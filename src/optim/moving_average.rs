@@ -10,7 +10,8 @@ use super::state::count;
 use super::state_reader::{StateReader, refuse};
 use super::state_writer::StateWriter;
 use super::{
-    Hyperparameter, HyperparameterDomain, HyperparameterSpec, Optimizer, OptimizerError, OptimizerState, StepReport,
+    Hyperparameter, HyperparameterDomain, HyperparameterSpec, Optimizer, OptimizerError, OptimizerResult,
+    OptimizerState, StepReport,
 };
 use crate::problem::Objective;
 use crate::real::Real;
@@ -108,7 +109,7 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     /// # Errors
     ///
     /// [`OptimizerError::NotBuilt`], or [`OptimizerError::OtherVariables`].
-    pub fn swap_weights(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+    pub fn swap_weights(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let Some(AveragedWeights { layout, average, swapped }) = &mut self.memory else {
             return Err(OptimizerError::NotBuilt { optimizer: NAME.to_owned() });
         };
@@ -132,7 +133,7 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     }
 
     /// The decay for the step after `iterations` others.
-    fn decay(&mut self, iterations: u64) -> Result<f64, OptimizerError> {
+    fn decay(&mut self, iterations: u64) -> OptimizerResult<f64> {
         let decay = self.decay.at(iterations)?[0];
         Ok(match iterations.checked_sub(self.start_step) {
             None => 0.0,
@@ -145,8 +146,8 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     fn averaged<R>(
         &mut self,
         variables: &mut Variables<T>,
-        step: impl FnOnce(&mut O, &mut Variables<T>) -> Result<R, OptimizerError>,
-    ) -> Result<R, OptimizerError> {
+        step: impl FnOnce(&mut O, &mut Variables<T>) -> OptimizerResult<R>,
+    ) -> OptimizerResult<R> {
         match &self.memory {
             None => self.build(variables)?,
             Some(memory) => memory.layout.check(NAME, variables.iter())?,
@@ -181,9 +182,9 @@ pub(super) fn average_weights<T: Real>(average: &mut [T], kept: T, variables: &V
 }
 
 /// Ascending ranges up to `end`, from their starts and ends.
-fn ranges(bounds: &[f64], end: usize) -> Result<Vec<Range<usize>>, OptimizerError> {
+fn ranges(bounds: &[f64], end: usize) -> OptimizerResult<Vec<Range<usize>>> {
     let places = bounds.iter().map(|&bound| Ok(count(SWAPPED, bound, end as u64)? as usize));
-    let places = places.collect::<Result<Vec<_>, OptimizerError>>()?;
+    let places = places.collect::<OptimizerResult<Vec<_>>>()?;
     match places.as_chunks() {
         (ranges, []) if places.is_sorted_by(|a, b| a < b) => Ok(ranges.iter().map(|&[a, b]| a..b).collect()),
         _ => refuse("swapped does not hold ascending ranges"),
@@ -195,7 +196,7 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         NAME
     }
 
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
         self.decay.check()?;
         self.inner.build(variables)?;
         let average = variables.values().to_vec();
@@ -203,19 +204,11 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
         self.averaged(variables, |inner, variables| inner.step(batch, variables))
     }
 
-    fn apply_gradients(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
         self.averaged(variables, |inner, variables| inner.apply_gradients(gradients, variables))
     }
 
@@ -229,11 +222,11 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         names
     }
 
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
         if name == DECAY.name { self.decay.get(name).cloned() } else { self.inner.hyperparameter(name) }
     }
 
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
         if name == DECAY.name { self.decay.set(name, value) } else { self.inner.set_hyperparameter(name, value) }
     }
 
@@ -243,7 +236,7 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         names
     }
 
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
         match &self.memory {
             _ if name != SLOT => self.inner.slot(variable, name),
             Some(memory) => memory.layout.checked_view(NAME, variable, &memory.average),
@@ -269,7 +262,7 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         self.inner.save_into(&mut to.finish(1)[0]);
     }
 
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
         let mut from = StateReader::new(state, NAME)?;
         let [inner] = state.parts.as_slice() else { return refuse("it does not have one part") };
         let mut decay = self.decay.clone();
@@ -290,7 +283,7 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         Ok(())
     }
 
-    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+    fn finalize(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let Some(memory) = &self.memory else { return self.inner.finalize(variables) };
         memory.layout.check(NAME, variables.iter())?;
         if memory.swapped.is_empty() {

@@ -1,6 +1,6 @@
 //! The whole state of an optimizer, to save and to restore.
 
-use super::{Hyperparameter, OptimizerError};
+use super::{Hyperparameter, OptimizerError, OptimizerResult};
 use crate::real::Real;
 
 /// Largest count that a state can be restored with: schedules compute with counts as floats, which are exact up to there.
@@ -39,7 +39,7 @@ impl<T: Real> OptimizerState<T> {
 
     /// Checks that a step can go on from the state: refuses NaN, and a count that a step would not change as a float. Parts are
     /// left to their own optimizers.
-    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+    pub(super) fn check(&self) -> OptimizerResult<()> {
         let difference = match self.first_with(&|number| number.is_nan()) {
             _ if self.iterations > MAX_COUNT => format!("{} iterations are more than {MAX_COUNT}", self.iterations),
             Some(name) => format!("{name} holds NaN"),
@@ -58,7 +58,7 @@ impl<T: Real> OptimizerState<T> {
 }
 
 /// A count among the numbers of a state, at most `limit`.
-pub(super) fn count(name: &str, number: f64, limit: u64) -> Result<u64, OptimizerError> {
+pub(super) fn count(name: &str, number: f64, limit: u64) -> OptimizerResult<u64> {
     let is_count = number >= 0.0 && number.fract() == 0.0 && number <= limit as f64;
     let difference = || format!("{name} is {number}, not a whole number up to {limit}");
     if is_count { Ok(number as u64) } else { Err(OptimizerError::State { difference: difference() }) }

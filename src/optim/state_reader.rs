@@ -2,7 +2,7 @@
 
 use std::slice::Iter;
 
-use super::{OptimizerError, OptimizerState};
+use super::{OptimizerError, OptimizerResult, OptimizerState};
 use crate::real::Real;
 
 /// Reads a saved state entry by entry, in the order in which they were written, and refuses what does not fit.
@@ -13,7 +13,7 @@ pub(super) struct StateReader<'a, T> {
 
 impl<'a, T: Real> StateReader<'a, T> {
     /// Begins with a state that has to be one of this optimizer, from which steps can go on.
-    pub(super) fn new(state: &'a OptimizerState<T>, optimizer: &str) -> Result<Self, OptimizerError> {
+    pub(super) fn new(state: &'a OptimizerState<T>, optimizer: &str) -> OptimizerResult<Self> {
         if state.optimizer != optimizer {
             return refuse(format!("it is of {}, not of {optimizer}", state.optimizer));
         }
@@ -22,7 +22,7 @@ impl<'a, T: Real> StateReader<'a, T> {
     }
 
     /// The next slot, which has to have this name and length.
-    pub(super) fn slot(&mut self, name: &str, len: usize) -> Result<&'a [T], OptimizerError> {
+    pub(super) fn slot(&mut self, name: &str, len: usize) -> OptimizerResult<&'a [T]> {
         match self.slots.next() {
             Some((found, slot)) if found == name && slot.len() == len => Ok(slot),
             Some((found, slot)) if found == name => {
@@ -34,7 +34,7 @@ impl<'a, T: Real> StateReader<'a, T> {
     }
 
     /// The next numbers, which have to have this name.
-    pub(super) fn numbers(&mut self, name: &str) -> Result<&'a [f64], OptimizerError> {
+    pub(super) fn numbers(&mut self, name: &str) -> OptimizerResult<&'a [f64]> {
         match self.numbers.next() {
             Some((found, numbers)) if found == name => Ok(numbers),
             _ => refuse(format!("it has no {name}")),
@@ -42,10 +42,7 @@ impl<'a, T: Real> StateReader<'a, T> {
     }
 
     /// Refuses a state whose settings, the next numbers, are not these.
-    pub(super) fn settings<'n>(
-        &mut self,
-        settings: impl IntoIterator<Item = (&'n str, f64)>,
-    ) -> Result<(), OptimizerError> {
+    pub(super) fn settings<'n>(&mut self, settings: impl IntoIterator<Item = (&'n str, f64)>) -> OptimizerResult<()> {
         for (name, value) in settings {
             let saved = self.numbers(name)?;
             if *saved != [value] {
@@ -61,7 +58,7 @@ impl<'a, T: Real> StateReader<'a, T> {
     }
 
     /// Refuses a state with more entries.
-    pub(super) fn end(mut self) -> Result<(), OptimizerError> {
+    pub(super) fn end(mut self) -> OptimizerResult<()> {
         match (self.slots.next(), self.numbers.next()) {
             (None, None) => Ok(()),
             (Some((name, _)), _) => refuse(format!("it has a slot {name}, which is not needed")),
@@ -71,6 +68,6 @@ impl<'a, T: Real> StateReader<'a, T> {
 }
 
 /// The error of a state that does not fit.
-pub(super) fn refuse<V>(difference: impl Into<String>) -> Result<V, OptimizerError> {
+pub(super) fn refuse<V>(difference: impl Into<String>) -> OptimizerResult<V> {
     Err(OptimizerError::State { difference: difference.into() })
 }

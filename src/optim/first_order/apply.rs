@@ -3,16 +3,16 @@
 use super::clipping::clip;
 use super::{FirstOrder, FirstOrderMemory, NonFinite, Slots, StepContext, StepHyperparameters, UpdateRule};
 use crate::kernels::simd::{self, Kernel};
-use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
 use crate::optim::gradients::{check_gradients, drop_frozen, parts};
 use crate::optim::moving_average::average_weights;
+use crate::optim::{OptimizerError, OptimizerResult};
 use crate::real::Real;
 use crate::variables::{Gradient, Variable, Variables};
 
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// Applies the gradients in memory. Returns whether the variables were changed.
-    pub(super) fn apply(&mut self, variables: &mut Variables<T>) -> Result<bool, OptimizerError> {
+    pub(super) fn apply(&mut self, variables: &mut Variables<T>) -> OptimizerResult<bool> {
         match self.try_to_apply(variables) {
             Err(error) if self.tolerates(&error) => Ok(false),
             result => result,
@@ -26,7 +26,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
             && matches!(error, NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. })
     }
 
-    fn try_to_apply(&mut self, variables: &mut Variables<T>) -> Result<bool, OptimizerError> {
+    fn try_to_apply(&mut self, variables: &mut Variables<T>) -> OptimizerResult<bool> {
         let Some(memory) = &mut self.memory else {
             return Err(OptimizerError::NotBuilt { optimizer: self.rule.name().to_owned() });
         };
@@ -75,7 +75,7 @@ impl<T: Real, R: UpdateRule<T>> Kernel for Update<'_, T, R> {
 
 impl<T: Real> FirstOrderMemory<T> {
     /// Puts the mean of `steps` gradients in the place of the last. Before the last there is none, which is `false`.
-    fn accumulate(&mut self, steps: u64, variables: &Variables<T>) -> Result<bool, OptimizerError> {
+    fn accumulate(&mut self, steps: u64, variables: &Variables<T>) -> OptimizerResult<bool> {
         self.gradients.sum_repeated_rows();
         let Some(accumulated) = &mut self.accumulated else { return Ok(true) };
         self.gradients.add(&accumulated.sum);
@@ -98,7 +98,7 @@ impl<T: Real> FirstOrderMemory<T> {
         step: &R::Step,
         now: &StepHyperparameters<'_>,
         variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    ) -> OptimizerResult<()> {
         let decay = now.weight_decay * now.learning_rate;
         let is_lazy = rule.is_lazy(step) && now.l2 == 0.0;
         self.plan(variables.iter(), is_lazy, decay != 0.0);

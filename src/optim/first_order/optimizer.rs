@@ -6,7 +6,9 @@ use super::{FirstOrder, FirstOrderMemory, Slot, StepHyperparameters, UpdateRule}
 use crate::optim::layout::Checked;
 use crate::optim::state_reader::StateReader;
 use crate::optim::state_writer::StateWriter;
-use crate::optim::{Hyperparameter, HyperparameterError, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::optim::{
+    Hyperparameter, HyperparameterError, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport,
+};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
@@ -16,7 +18,7 @@ pub(super) const AVERAGE: &str = "average";
 
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// Memory for these variables: made by the first step, and refused if it is for others.
-    fn memory(&mut self, variables: &Variables<T>) -> Result<&mut FirstOrderMemory<T>, OptimizerError> {
+    fn memory(&mut self, variables: &Variables<T>) -> OptimizerResult<&mut FirstOrderMemory<T>> {
         if self.memory.is_none() {
             self.build(variables)?;
         }
@@ -29,7 +31,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     }
 
     /// Refuses settings that make no sense.
-    fn check(&self) -> Result<(), OptimizerError> {
+    fn check(&self) -> OptimizerResult<()> {
         let at_least_one = |name: &str, value: u64| match value {
             0 => {
                 let requirement = "at least 1".to_owned();
@@ -54,18 +56,14 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         self.rule.name()
     }
 
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
         self.check()?;
         self.memory = Some(FirstOrderMemory::new(self, variables));
         self.iterations = 0;
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
         let name = self.rule.name();
         let memory = self.memory(variables)?;
         let loss = batch.loss_and_gradient(variables.values(), &mut memory.gradients)?;
@@ -79,11 +77,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         Ok(report)
     }
 
-    fn apply_gradients(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let name = self.rule.name();
         let memory = self.memory(variables)?;
         memory.layout.check(name, gradients.variables())?;
@@ -102,11 +96,11 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         self.hyperparameters.names()
     }
 
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
         self.hyperparameters.get(name).cloned()
     }
 
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
         let mut hyperparameters = self.hyperparameters.clone();
         hyperparameters.set(name, value)?;
         StepHyperparameters::check_clips(&hyperparameters)?;
@@ -122,7 +116,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         self.slots_of_rule().iter().map(|slot| slot.name).chain(self.ema.then_some(AVERAGE)).collect()
     }
 
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
         let optimizer = self.rule.name();
         let known = self.slots();
         if !known.contains(&name) {
@@ -151,7 +145,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         to.finish(0);
     }
 
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
         let mut from = StateReader::new(state, self.rule.name())?;
         let mut hyperparameters = self.hyperparameters.clone();
         hyperparameters.take_over(&state.hyperparameters)?;
@@ -169,7 +163,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         Ok(())
     }
 
-    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+    fn finalize(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let Some(memory) = &self.memory else { return Ok(()) };
         memory.layout.check(self.rule.name(), variables.iter())?;
         if let Some(average) = &memory.average {

@@ -6,7 +6,7 @@ use super::{FirstOrder, FirstOrderMemory, UpdateRule};
 use crate::optim::state::count;
 use crate::optim::state_reader::{StateReader, refuse};
 use crate::optim::state_writer::StateWriter;
-use crate::optim::{Convention, OptimizerError};
+use crate::optim::{Convention, OptimizerResult};
 use crate::real::Real;
 use crate::variables::{Gradient, Variables};
 
@@ -56,7 +56,7 @@ impl<T: Real> FirstOrderMemory<T> {
         mut from: StateReader<'_, T>,
         accumulation_steps: u64,
         variables: &Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    ) -> OptimizerResult<()> {
         let average = self.average.iter_mut().map(|average| (AVERAGE, average));
         for (name, slot) in self.slot_names.iter().copied().zip(&mut self.slots).chain(average) {
             let saved = from.slot(name, slot.len())?;
@@ -75,7 +75,7 @@ impl<T: Real> Accumulated<T> {
         from: &mut StateReader<'_, T>,
         accumulation_steps: u64,
         variables: &Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    ) -> OptimizerResult<()> {
         let dense = from.slot(ACCUMULATED, variables.values().len())?;
         let &[accumulated] = from.numbers(ACCUMULATED_COUNT)? else {
             return refuse(format!("{ACCUMULATED_COUNT} is not one number"));

@@ -1,7 +1,7 @@
 //! The hyperparameters that all first-order optimizers have.
 
 use crate::optim::hyperparameter_table::HyperparameterTable;
-use crate::optim::{Hyperparameter, HyperparameterDomain, HyperparameterError, HyperparameterSpec, OptimizerError};
+use crate::optim::{Hyperparameter, HyperparameterDomain, HyperparameterError, HyperparameterSpec, OptimizerResult};
 
 /// First the learning rate, then those of the rule, then these, which all have. Zero means "off", but for the last.
 const SHARED: [HyperparameterSpec; 6] = [
@@ -41,7 +41,7 @@ impl StepHyperparameters<'_> {
     }
 
     /// Checks that there is at most one kind of clipping.
-    pub(super) fn check_clips(table: &HyperparameterTable) -> Result<(), OptimizerError> {
+    pub(super) fn check_clips(table: &HyperparameterTable) -> OptimizerResult<()> {
         let mut on =
             table.iter().filter(|(name, value)| CLIPS.contains(name) && **value != Hyperparameter::Number(0.0));
         match (on.next(), on.next()) {

@@ -6,7 +6,7 @@ use super::{Assignment, Group, Groups, Memory, NAME};
 use crate::optim::layout::Checked;
 use crate::optim::state_reader::{StateReader, refuse};
 use crate::optim::state_writer::StateWriter;
-use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradients, Layout, Variable, Variables};
@@ -26,7 +26,7 @@ impl<T: Real> Groups<T> {
         all
     }
 
-    fn memory(&self) -> Result<&Memory<T>, OptimizerError> {
+    fn memory(&self) -> OptimizerResult<&Memory<T>> {
         self.memory.as_ref().ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME.to_owned() })
     }
 
@@ -36,7 +36,7 @@ impl<T: Real> Groups<T> {
 }
 
 impl<T: Real> Memory<T> {
-    fn new(groups: &[Group<T>], variables: &Variables<T>) -> Result<Self, OptimizerError> {
+    fn new(groups: &[Group<T>], variables: &Variables<T>) -> OptimizerResult<Self> {
         let mut memory = Memory {
             layout: Layout::of(variables),
             assignment: Assignment::new(groups, variables)?,
@@ -54,7 +54,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         NAME
     }
 
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
         let memory = Memory::new(&self.groups, variables)?;
         let mut restricted = variables.clone();
         for (index, group) in self.groups.iter_mut().enumerate() {
@@ -66,19 +66,11 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
         self.step_together(batch, variables)
     }
 
-    fn apply_gradients(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
         self.apply_together(gradients, variables)
     }
 
@@ -90,12 +82,12 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         self.union(|optimizer| optimizer.hyperparameters())
     }
 
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
         let mut found = self.groups.iter().filter_map(|group| group.optimizer.hyperparameter(name).ok());
         found.next().ok_or_else(|| self.unknown(name))
     }
 
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
         let before: Vec<_> = self.groups.iter().map(|group| group.optimizer.hyperparameter(name).ok()).collect();
         if before.iter().all(Option::is_none) {
             return Err(self.unknown(name));
@@ -120,7 +112,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         self.union(|optimizer| optimizer.slots())
     }
 
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
         let memory = self.memory()?;
         memory.layout.checked_shape(NAME, variable)?;
         match memory.assignment.of(variable) {
@@ -146,7 +138,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         }
     }
 
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
         let mut from = StateReader::new(state, NAME)?;
         if state.parts.len() != self.groups.len() {
             return refuse(format!("it is of {} groups, not {}", state.parts.len(), self.groups.len()));
@@ -179,7 +171,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         Ok(())
     }
 
-    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+    fn finalize(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let Some(memory) = &mut self.memory else { return Ok(()) };
         memory.layout.check(NAME, variables.iter())?;
         memory.record(variables);

@@ -2,7 +2,7 @@
 
 use super::{Group, Groups, Memory, NAME};
 use crate::optim::layout::Checked;
-use crate::optim::{Optimizer, OptimizerError, StepReport};
+use crate::optim::{Optimizer, OptimizerError, OptimizerResult, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Variable, Variables};
@@ -12,7 +12,7 @@ impl<T: Real> Groups<T> {
         &mut self,
         batch: &mut dyn Objective<T>,
         variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    ) -> OptimizerResult<StepReport<T>> {
         self.together(variables, |groups, memory, variables| {
             let mut report = None;
             for (index, group) in groups.iter_mut().enumerate() {
@@ -49,7 +49,7 @@ impl<T: Real> Groups<T> {
         &mut self,
         gradients: &Gradients<T>,
         variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    ) -> OptimizerResult<()> {
         let report = self.together(variables, |groups, memory, variables| {
             memory.layout.check(NAME, gradients.variables())?;
             let (any_other, other_applied) = apply(groups, memory, gradients, variables, false)?;
@@ -64,8 +64,8 @@ impl<T: Real> Groups<T> {
     fn together(
         &mut self,
         variables: &mut Variables<T>,
-        steps: impl FnOnce(&mut [Group<T>], &mut Memory<T>, &mut Variables<T>) -> Result<StepReport<T>, OptimizerError>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+        steps: impl FnOnce(&mut [Group<T>], &mut Memory<T>, &mut Variables<T>) -> OptimizerResult<StepReport<T>>,
+    ) -> OptimizerResult<StepReport<T>> {
         match &self.memory {
             None => self.build(variables)?,
             Some(memory) => memory.layout.check(NAME, variables.iter())?,
@@ -89,10 +89,7 @@ impl<T: Real> Groups<T> {
 
 impl<T: Real> Group<T> {
     /// A step that can be taken back, unless it is the last.
-    fn attempt<R>(
-        &mut self,
-        step: impl FnOnce(&mut dyn Optimizer<T>) -> Result<R, OptimizerError>,
-    ) -> Result<R, OptimizerError> {
+    fn attempt<R>(&mut self, step: impl FnOnce(&mut dyn Optimizer<T>) -> OptimizerResult<R>) -> OptimizerResult<R> {
         if !self.is_last {
             self.optimizer.save_into(&mut self.before);
             self.has_stepped = true;
@@ -134,7 +131,7 @@ fn apply<T: Real>(
     gradients: &Gradients<T>,
     variables: &mut Variables<T>,
     first_order: bool,
-) -> Result<(bool, bool), OptimizerError> {
+) -> OptimizerResult<(bool, bool)> {
     let (mut any, mut applied) = (false, false);
     for (index, group) in groups.iter_mut().enumerate() {
         if group.optimizer.is_first_order() == first_order
@@ -151,11 +148,7 @@ fn apply<T: Real>(
 }
 
 /// Variables and optimizers as they were.
-fn undo<T: Real>(
-    groups: &mut [Group<T>],
-    memory: &Memory<T>,
-    variables: &mut Variables<T>,
-) -> Result<(), OptimizerError> {
+fn undo<T: Real>(groups: &mut [Group<T>], memory: &Memory<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
     variables.values_mut().copy_from_slice(&memory.values);
     for (index, group) in groups.iter_mut().enumerate().filter(|(_, group)| group.has_stepped) {
         memory.restrict(index, variables);

@@ -4,9 +4,9 @@ use super::layer_inverses::LayerInverses;
 use crate::kernels::inverse::{self, invert};
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::dot;
-use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
 use crate::optim::gradients::parts;
+use crate::optim::{OptimizerError, OptimizerResult};
 use crate::problem::{KroneckerBlock, KroneckerFactors, OutputProducts};
 use crate::real::Real;
 use crate::variables::{Gradients, Layout, Variable};
@@ -71,7 +71,7 @@ impl<T: Real> Curvature<T> {
     /// # Errors
     ///
     /// [`OptimizerError::NoCurvature`] where a block is not of whole variables.
-    pub(super) fn new(blocks: &[KroneckerBlock], widest: [usize; 2], layout: &Layout) -> Result<Self, OptimizerError> {
+    pub(super) fn new(blocks: &[KroneckerBlock], widest: [usize; 2], layout: &Layout) -> OptimizerResult<Self> {
         let of_range = |range: std::ops::Range<usize>| {
             let found = layout.variables().find(|variable| variable.range() == range);
             found.ok_or_else(|| OptimizerError::NoCurvature { parameters: format!("{}..{}", range.start, range.end) })
@@ -82,7 +82,7 @@ impl<T: Real> Curvature<T> {
         };
         let sample = KroneckerFactors::new(blocks, widest);
         let count = sample.numbers().len();
-        let variables = blocks.iter().map(of_block).collect::<Result<_, OptimizerError>>()?;
+        let variables = blocks.iter().map(of_block).collect::<OptimizerResult<_>>()?;
         let places = (0..blocks.len()).flat_map(|block| sample.places(block));
         let room = places.filter(|(_, _, is_full)| *is_full).map(|(_, size, _)| inverse::room(size)).max();
         let parameters = |block: &KroneckerBlock| match *block {

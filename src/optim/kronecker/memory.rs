@@ -7,7 +7,7 @@ use super::quadratic_model::Combination;
 use super::scalars::Scalars;
 use super::settings::{KroneckerHyperparameters, KroneckerSettings};
 use crate::kernels::vector::{dot, long_dot};
-use crate::optim::OptimizerError;
+use crate::optim::OptimizerResult;
 use crate::optim::gradients::{drop_frozen, parts, push_range};
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variable, Variables, pattern};
@@ -103,7 +103,7 @@ impl<T: Real> KroneckerMemory<T> {
         now: &KroneckerHyperparameters,
         gradients: &Gradients<T>,
         variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    ) -> OptimizerResult<()> {
         for variable in gradients.variables() {
             self.gradients.set(variable, gradients.of(variable));
         }

@@ -7,14 +7,14 @@ use crate::optim::gradients::check_gradients;
 use crate::optim::layout::Checked;
 use crate::optim::state_reader::{StateReader, refuse};
 use crate::optim::state_writer::StateWriter;
-use crate::optim::{Hyperparameter, NonFinite, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::optim::{Hyperparameter, NonFinite, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
 
 impl<T: Real> KroneckerLevenbergMarquardt<T> {
     /// KroneckerMemory for these variables: made by the first step, and refused if it is for others.
-    fn memory_for(&mut self, variables: &Variables<T>) -> Result<&mut KroneckerMemory<T>, OptimizerError> {
+    fn memory_for(&mut self, variables: &Variables<T>) -> OptimizerResult<&mut KroneckerMemory<T>> {
         if self.memory.is_none() {
             self.build(variables)?;
         }
@@ -33,18 +33,14 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         NAME
     }
 
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
         self.settings.hyperparameters.check()?;
         self.memory = Some(KroneckerMemory::new(&self.settings, variables));
         self.iterations = 0;
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
         self.memory_for(variables)?;
         let now = self.settings.at(self.iterations)?;
         let (settings, steps) = (&self.settings, self.iterations);
@@ -64,11 +60,7 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
 
     /// Takes the gradients for a direction that was computed elsewhere: `x ← x − learning_rate · direction + momentum ·
     /// (last step)`.
-    fn apply_gradients(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let now = self.settings.at(self.iterations)?;
         let memory = self.memory_for(variables)?;
         memory.layout.check(NAME, gradients.variables())?;
@@ -86,11 +78,11 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         self.settings.hyperparameters.names()
     }
 
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
         self.settings.hyperparameters.get(name).cloned()
     }
 
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
         self.settings.hyperparameters.set(name, value)
     }
 
@@ -98,7 +90,7 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         vec![SLOT]
     }
 
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
         if name != SLOT {
             return Err(OptimizerError::unknown_slot(NAME, name, [SLOT]));
         }
@@ -122,7 +114,7 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         to.finish(0);
     }
 
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
         let mut from = StateReader::new(state, NAME)?;
         let mut settings = self.settings.clone();
         settings.hyperparameters.take_over(&state.hyperparameters)?;

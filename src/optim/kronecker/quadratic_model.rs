@@ -3,7 +3,7 @@
 use super::memory::KroneckerMemory;
 use super::scalars::Scalars;
 use super::settings::KroneckerHyperparameters;
-use crate::optim::OptimizerError;
+use crate::optim::{OptimizerError, OptimizerResult};
 use crate::problem::KroneckerFactored;
 use crate::real::Real;
 
@@ -34,7 +34,7 @@ impl<T: Real> KroneckerMemory<T> {
         model: &mut QuadraticModel<'_, T>,
         directions: &[&[T]],
         products: &mut [f64],
-    ) -> Result<(), OptimizerError> {
+    ) -> OptimizerResult<()> {
         let (count, mut curvature) = (directions.len(), [T::ZERO; 4]);
         let curvature = &mut curvature[..count * count];
         model.problem.curvature(model.values, directions, curvature)?;
@@ -54,7 +54,7 @@ impl<T: Real> KroneckerMemory<T> {
         slope: f64,
         is_due: bool,
         scalars: &mut Scalars,
-    ) -> Result<f64, OptimizerError> {
+    ) -> OptimizerResult<f64> {
         let is_surprise = self.is_surprise(loss) || self.scalars.is_steep(slope);
         if !((is_due || is_surprise) && slope > 0.0) {
             return Ok(scalars.length);
@@ -83,11 +83,7 @@ impl<T: Real> KroneckerMemory<T> {
     }
 
     /// The minimum of the quadratic model in the plane of the direction and the last step.
-    pub(super) fn minimum(
-        &mut self,
-        mut model: QuadraticModel<'_, T>,
-        slope: f64,
-    ) -> Result<Combination, OptimizerError> {
+    pub(super) fn minimum(&mut self, mut model: QuadraticModel<'_, T>, slope: f64) -> OptimizerResult<Combination> {
         // Of the last step, what does not move now counts for nothing.
         self.next.fill(T::ZERO);
         for range in &self.moving {

@@ -4,7 +4,7 @@ use super::curvature::Curvature;
 use super::scalars::Scalars;
 use super::settings::KroneckerStep;
 use super::{KroneckerLevenbergMarquardt, KroneckerMemory, SLOT};
-use crate::optim::OptimizerError;
+use crate::optim::OptimizerResult;
 use crate::optim::state::count;
 use crate::optim::state_reader::{StateReader, refuse};
 use crate::optim::state_writer::StateWriter;
@@ -40,7 +40,7 @@ impl<T: Real> KroneckerMemory<T> {
     }
 
     /// Reads slot, scalars and curvature.
-    pub(super) fn take_over(&mut self, mut from: StateReader<'_, T>, widest: [usize; 2]) -> Result<(), OptimizerError> {
+    pub(super) fn take_over(&mut self, mut from: StateReader<'_, T>, widest: [usize; 2]) -> OptimizerResult<()> {
         let velocity = from.slot(SLOT, self.velocity.len())?;
         self.velocity.copy_from_slice(velocity);
         let Ok(scalars) = from.numbers("scalars")?.try_into() else { return refuse("scalars are not eleven numbers") };

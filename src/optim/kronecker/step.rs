@@ -7,7 +7,7 @@ use super::scalars::{GAIN_INTERVAL, Scalars};
 use super::settings::{KroneckerHyperparameters, KroneckerSettings, KroneckerStep};
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::gradients::check_gradients;
-use crate::optim::{OptimizerError, StepReport};
+use crate::optim::{OptimizerError, OptimizerResult, StepReport};
 use crate::problem::{FactorSample, KroneckerFactored, Objective};
 use crate::real::Real;
 use crate::variables::{Gradient, Variables};
@@ -34,7 +34,7 @@ impl<T: Real> KroneckerMemory<T> {
         (steps, now): (u64, &KroneckerHyperparameters),
         batch: &mut dyn Objective<T>,
         variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    ) -> OptimizerResult<StepReport<T>> {
         let problem = batch.kronecker_factored()?;
         let is_new = self.curvature.is_none();
         let mut curvature = match self.curvature.take() {
@@ -57,7 +57,7 @@ impl<T: Real> KroneckerMemory<T> {
         (steps, now): (u64, &KroneckerHyperparameters),
         problem: &mut dyn KroneckerFactored<T>,
         variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    ) -> OptimizerResult<StepReport<T>> {
         if problem.kronecker_blocks() != curvature.sample.blocks() {
             return Err(OptimizerError::OtherLayers);
         }
@@ -131,7 +131,7 @@ impl<T: Real> KroneckerMemory<T> {
         renewal: &Renewal,
         problem: &mut dyn KroneckerFactored<T>,
         variables: &Variables<T>,
-    ) -> Result<T, OptimizerError> {
+    ) -> OptimizerResult<T> {
         variables.collect_trainable_ranges(&mut self.trainable);
         self.clear_direction();
         let signs = [seed, self.scalars.estimates as u64];
@@ -159,7 +159,7 @@ impl<T: Real> KroneckerMemory<T> {
         now: &KroneckerHyperparameters,
         inversions: usize,
         variables: &Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    ) -> OptimizerResult<()> {
         for inversion in 1..=inversions {
             let inverted = curvature.invert(|variable| {
                 let decays = variable.is_some_and(|variable| self.decays[variable.index()]);
@@ -180,7 +180,7 @@ impl<T: Real> KroneckerMemory<T> {
     }
 
     /// Refuses a variable that has a gradient, but no block.
-    fn check_blocks(&self, curvature: &Curvature<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn check_blocks(&self, curvature: &Curvature<T>, variables: &Variables<T>) -> OptimizerResult<()> {
         let has_block = |variable| curvature.variables.iter().any(|block| block.contains(&Some(variable)));
         let mut with_gradient = variables.iter().filter(|&v| self.gradients.of(v) != Gradient::Absent);
         match with_gradient.find(|&variable| !variable.is_empty() && !has_block(variable)) {
@@ -195,7 +195,7 @@ impl<T: Real> KroneckerMemory<T> {
         now: &KroneckerHyperparameters,
         combination: &Combination,
         variables: &Variables<T>,
-    ) -> Result<f64, OptimizerError> {
+    ) -> OptimizerResult<f64> {
         let [along, last] = [combination.direction, combination.last].map(T::from_f64);
         let mut factor = 1.0;
         if now.global_clipnorm > 0.0 {

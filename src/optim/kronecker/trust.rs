@@ -2,7 +2,7 @@
 
 use super::memory::KroneckerMemory;
 use super::scalars::SURPRISE;
-use crate::optim::{OptimizerError, StepReport};
+use crate::optim::{OptimizerResult, StepReport};
 use crate::problem::KroneckerFactored;
 use crate::real::Real;
 use crate::variables::Variables;
@@ -27,7 +27,7 @@ impl<T: Real> KroneckerMemory<T> {
         problem: &mut dyn KroneckerFactored<T>,
         variables: &mut Variables<T>,
         loss: T,
-    ) -> Result<Option<StepReport<T>>, OptimizerError> {
+    ) -> OptimizerResult<Option<StepReport<T>>> {
         if !self.is_surprise(loss.to_f64()) {
             return Ok(None);
         }
