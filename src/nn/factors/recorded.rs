@@ -2,7 +2,7 @@
 
 use super::kept::room;
 use super::plan::{DenseUse, Plan};
-use super::{Factors, look_ups};
+use super::{Factors, LookUps, look_ups};
 use crate::kernels::vector::add_scaled;
 use crate::nn::RecordedLayer;
 use crate::nn::batch::Share;
@@ -133,7 +133,7 @@ impl<T: Real> Factors<T> {
                 rest = later;
             }
         }
-        look_ups::add_rows(&plan.tables, look_ups, kept, first..last, (jacobian, plan.count));
+        LookUps { tables: &plan.tables, look_ups, kept }.add_rows(first..last, jacobian, plan.count);
     }
 }
 
