@@ -72,13 +72,6 @@ impl<T: Real> WeightedLoss<'_, T> {
         self.share(outputs.mean_over) * dot(losses, outputs.weights)
     }
 
-    /// Leaves the gradients with respect to the outputs in the buffers.
-    pub(crate) fn find_gradients(&self, outputs: &Outputs<'_, T>, buffers: &mut LossBuffers<T>) {
-        let gradients = &mut buffers.gradients[..outputs.values.len()];
-        self.loss.gradients(outputs.values, outputs.width, outputs.targets, gradients);
-        scale_rows(gradients, outputs.width, outputs.weights, self.share(outputs.mean_over));
-    }
-
     /// Loss of the samples. Leaves its gradients with respect to the outputs in the buffers.
     pub(crate) fn value_and_gradients(&self, outputs: &Outputs<'_, T>, buffers: &mut LossBuffers<T>) -> T {
         let Outputs { values, width, targets, .. } = *outputs;

@@ -5,7 +5,6 @@ use std::ops::Range;
 use ndarray::ArrayViewD;
 
 use super::hyperparameter_table::HyperparameterTable;
-use super::layout::Checked;
 use super::state::count;
 use super::state_reader::{StateReader, refuse};
 use super::state_writer::StateWriter;

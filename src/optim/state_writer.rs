@@ -4,7 +4,6 @@ use super::{Hyperparameter, OptimizerState};
 use crate::real::Real;
 use crate::variables::Layout;
 
-use super::layout::Checked;
 use super::state::entry;
 
 /// Writes a state over an earlier one of the same optimizer, in the memory that this one has. Entries are found by their order.

@@ -3,6 +3,7 @@
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::Network;
+use super::loss_sweeps::LossSweeps;
 use crate::nn::BatchError;
 use crate::nn::batch::{Selection, row_count};
 use crate::nn::sweep::{Tile, leading_to};
@@ -48,7 +49,7 @@ impl<T: Real> Network<T> {
         if expected != found {
             return Err(BatchError::Output { expected, found });
         }
-        let Network { tape, workspace, passing, marks, .. } = self;
+        let Network { sweeps: LossSweeps { tape, workspace, .. }, passing, marks, .. } = self;
         leading_to(tape.records(), std::iter::once(output), marks);
         for rows in workspace.tiles(0..rows) {
             passing.fill(inputs, &[], None, &Selection::Range(rows.clone()));

@@ -47,7 +47,7 @@ impl<T: Real> Network<T> {
         self.ranks = ranks.clone();
         self.schema.may_be_empty = ranks.size() > 1;
         // What was bound was bound without the others.
-        self.batch = Batch::default();
+        self.sweeps.batch = Batch::default();
         self
     }
 

@@ -37,19 +37,19 @@ pub(crate) trait Sink<T> {
     fn look_up(&mut self, table: Variable, numbers: &[T], delta: &[T]);
 }
 
-/// Nobody wants to know about any variable: only the nodes' adjoints count.
+/// Sink of a sweep for the adjoints of nodes alone.
 pub(crate) struct Nowhere;
 
 impl<T> Sink<T> for Nowhere {
-    fn wants(&self, _variable: Variable) -> bool {
+    fn wants(&self, _: Variable) -> bool {
         false
     }
 
-    fn product(&mut self, _weight: Variable, _delta: &[T], _x: &[T]) {}
+    fn product(&mut self, _: Variable, _: &[T], _: &[T]) {}
 
-    fn row(&mut self, _variable: Variable, _delta: &[T]) {}
+    fn row(&mut self, _: Variable, _: &[T]) {}
 
-    fn look_up(&mut self, _table: Variable, _numbers: &[T], _delta: &[T]) {}
+    fn look_up(&mut self, _: Variable, _: &[T], _: &[T]) {}
 }
 
 /// Returns true if a stack of adjoints can pass an operation: a sample's values go with as many rows of adjoints as the stack

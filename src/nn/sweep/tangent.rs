@@ -23,6 +23,11 @@ impl<'a, T: Real> Tangents<'a, T> {
     pub(super) fn of(&self, node: Node) -> Option<&'a [T]> {
         self.reached[node.index()].then(|| &self.numbers[self.layout.block(node.index(), self.count)])
     }
+
+    /// Passes the derivative of an argument on by `write`; `false` where it is zero.
+    fn pass(&self, node: Node, write: impl FnOnce(&[T])) -> bool {
+        self.of(node).map(write).is_some()
+    }
 }
 
 impl<T: Real> Workspace<T> {
@@ -72,19 +77,10 @@ pub(super) fn propagate<T: Real>(
                     None => affine(value.of(x), &direction[range.clone()], columns, bias, dy, false),
                 }
             }
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                affine(dx, &value.tile.x[range], columns, None, dy, direction.is_some());
-            }
-            direction.is_some() || dx.is_some()
+            let passes = |dx: &[T]| affine(dx, &value.tile.x[range], columns, None, dy, direction.is_some());
+            tangent.pass(x, passes) || direction.is_some()
         }
-        Operation::Apply { function, x } => {
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                function.times_derivative(value.of(x), y, dx, dy);
-            }
-            dx.is_some()
-        }
+        Operation::Apply { function, x } => tangent.pass(x, |dx| function.times_derivative(value.of(x), y, dx, dy)),
         Operation::Arithmetic { kind, a, b } => {
             let mut add = false;
             for (side, node) in [(Side::Left, a), (Side::Right, b)] {
@@ -107,34 +103,14 @@ pub(super) fn propagate<T: Real>(
             }
             true
         }
-        Operation::Slice { x, start } => {
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                let (from, to) = (Columns { width: x.width(), start }, Columns { width, start: 0 });
-                transfer(dx, from, dy, to, width, false);
-            }
-            dx.is_some()
-        }
-        Operation::RowSum(x) => {
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                row_sums(dx, x.width(), dy, false);
-            }
-            dx.is_some()
-        }
-        Operation::Repeat(x) => {
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                repeat(dx, dy, width, false);
-            }
-            dx.is_some()
-        }
+        Operation::Slice { x, start } => tangent.pass(x, |dx| {
+            let (from, to) = (Columns { width: x.width(), start }, Columns { width, start: 0 });
+            transfer(dx, from, dy, to, width, false);
+        }),
+        Operation::RowSum(x) => tangent.pass(x, |dx| row_sums(dx, x.width(), dy, false)),
+        Operation::Repeat(x) => tangent.pass(x, |dx| repeat(dx, dy, width, false)),
         Operation::Pool { kind, x, ref windows } => {
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                kind.forward(windows, value.of(x), dx, x.width(), dy);
-            }
-            dx.is_some()
+            tangent.pass(x, |dx| kind.forward(windows, value.of(x), dx, x.width(), dy))
         }
         Operation::Embedding { x, table } => {
             if let Some(direction) = direction {

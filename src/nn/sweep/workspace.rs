@@ -72,13 +72,8 @@ pub(super) struct Layout {
 
 impl Layout {
     fn new<T: Real>(records: &[Record<T>]) -> Self {
-        let mut offsets = vec![0];
-        for record in records {
-            offsets.push(offsets[offsets.len() - 1] + record.width);
-        }
-        let is_input = |record: &&Record<T>| matches!(record.operation, Operation::Input(_));
-        let inputs: usize = records.iter().filter(is_input).map(|record| record.width).sum();
-        let computed = offsets[records.len()] - inputs;
+        let is_computed = |record: &&Record<T>| !matches!(record.operation, Operation::Input(_));
+        let computed: usize = records.iter().filter(is_computed).map(|record| record.width).sum();
         let row_bytes = computed.max(1).saturating_mul(2 * size_of::<T>());
         // A convolution's products have a row for each position.
         let positions = |record: &Record<T>| match record.operation {
@@ -88,16 +83,16 @@ impl Layout {
         let positions = records.iter().map(positions).max().unwrap_or(1);
         let fewest = FEWEST_ROWS.div_ceil(positions).max(FEWEST_SAMPLES);
         let rows = (TILE_BYTES / row_bytes / 8 * 8).clamp(fewest, 512);
-        Layout { rows: rows.min(MOST_BYTES / row_bytes).max(1), offsets }
+        Self::without(rows.min(MOST_BYTES / row_bytes).max(1), records, |_| false)
     }
 
-    /// A layout without room for some nodes.
-    fn without<T>(&self, records: &[Record<T>], is_left_out: impl Fn(&Record<T>) -> bool) -> Self {
+    /// A layout for tiles of `rows` rows, in which some nodes have no block.
+    fn without<T>(rows: usize, records: &[Record<T>], is_left_out: impl Fn(&Record<T>) -> bool) -> Self {
         let mut offsets = vec![0];
         for record in records {
             offsets.push(offsets[offsets.len() - 1] + if is_left_out(record) { 0 } else { record.width });
         }
-        Layout { rows: self.rows, offsets }
+        Layout { rows, offsets }
     }
 
     /// Numbers in the whole row.
@@ -190,7 +185,7 @@ impl<T: Real> Workspace<T> {
         let layout = Layout::new(tape.records());
         let is_elsewhere =
             |record: &Record<T>| matches!(record.operation, Operation::Input(_)) || is_uniform(tape.records(), record);
-        let value_layout = layout.without(tape.records(), is_elsewhere);
+        let value_layout = Layout::without(layout.rows, tape.records(), is_elsewhere);
         let numbers = layout.rows * layout.width();
         let widest = tape.records().iter().map(|record| record.width).max().unwrap_or(0);
         Workspace {

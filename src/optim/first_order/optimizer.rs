@@ -3,7 +3,6 @@
 use ndarray::ArrayViewD;
 
 use super::{FirstOrder, FirstOrderMemory, Slot, StepHyperparameters, UpdateRule};
-use crate::optim::layout::Checked;
 use crate::optim::state_reader::StateReader;
 use crate::optim::state_writer::StateWriter;
 use crate::optim::{

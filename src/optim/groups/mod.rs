@@ -47,6 +47,7 @@ const NAME: &str = "groups";
 /// assert!((variables.values()[2] - 0.875_f64).abs() < 1e-6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Default)]
 pub struct Groups<T: Real> {
     groups: Vec<Group<T>>,
     iterations: u64,
@@ -75,16 +76,10 @@ struct Memory<T> {
     trainable: Vec<bool>,
 }
 
-impl<T: Real> Default for Groups<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T: Real> Groups<T> {
     /// No groups yet.
     pub fn new() -> Self {
-        Groups { groups: Vec::new(), iterations: 0, memory: None }
+        Self::default()
     }
 
     /// Adds an optimizer for the variables whose names match one of these patterns.

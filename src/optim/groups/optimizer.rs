@@ -3,7 +3,6 @@
 use ndarray::ArrayViewD;
 
 use super::{Assignment, Group, Groups, Memory, NAME};
-use crate::optim::layout::Checked;
 use crate::optim::state_reader::{StateReader, refuse};
 use crate::optim::state_writer::StateWriter;
 use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport};

@@ -1,7 +1,6 @@
 //! The step of several optimizers: all of them, or none.
 
 use super::{Group, Groups, Memory, NAME};
-use crate::optim::layout::Checked;
 use crate::optim::{Optimizer, OptimizerError, OptimizerResult, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;

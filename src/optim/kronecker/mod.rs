@@ -88,7 +88,7 @@ const SLOT: &str = "momentum";
 /// assert!(network.evaluate(&variables, &[x.view()], &[labels.view()])? < 0.1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct KroneckerLevenbergMarquardt<T> {
     settings: KroneckerSettings,
     iterations: u64,
@@ -99,17 +99,11 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
     /// Defaults for minibatches of 64 to 256. They were chosen on classes of a random network, of Friedman's function and of Gaussian
     /// clusters, and on 30 splits of handwritten digits.
     pub fn new() -> Self {
-        KroneckerLevenbergMarquardt { settings: KroneckerSettings::default(), iterations: 0, memory: None }
+        Self::default()
     }
 
     /// The damping `λ` of the last step; `None` before the first.
     pub fn damping(&self) -> Option<f64> {
         self.memory.as_ref().map(|memory| memory.scalars.damping).filter(|_| self.iterations > 0)
-    }
-}
-
-impl<T: Real> Default for KroneckerLevenbergMarquardt<T> {
-    fn default() -> Self {
-        Self::new()
     }
 }

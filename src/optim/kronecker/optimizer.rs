@@ -4,7 +4,6 @@ use ndarray::ArrayViewD;
 
 use super::{KroneckerLevenbergMarquardt, KroneckerMemory, NAME, SLOT};
 use crate::optim::gradients::check_gradients;
-use crate::optim::layout::Checked;
 use crate::optim::state_reader::{StateReader, refuse};
 use crate::optim::state_writer::StateWriter;
 use crate::optim::{Hyperparameter, NonFinite, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport};
