@@ -77,11 +77,22 @@ impl Selection<'_> {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        let (range, rows): (Range<usize>, &[usize]) = match self {
-            Selection::Range(range) => (range.clone(), &[]),
-            Selection::Rows(rows) => (0..0, rows),
+        self.ranges().flatten()
+    }
+
+    /// The rows, in ranges.
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let (range, rows): (Option<&Range<usize>>, &[usize]) = match self {
+            Selection::Range(range) => (Some(range), &[]),
+            Selection::Rows(rows) => (None, rows),
         };
-        range.chain(rows.iter().copied())
+        range.cloned().into_iter().chain(rows.iter().map(|&row| row..row + 1))
+    }
+
+    /// The rows of an array, in slices; `None` where it is not contiguous.
+    fn slices<'a, T>(&'a self, array: &'a ArrayView2<'_, T>) -> Option<impl Iterator<Item = &'a [T]>> {
+        let (entries, width) = (array.as_slice()?, array.ncols());
+        Some(self.ranges().map(move |range| &entries[range.start * width..range.end * width]))
     }
 }
 
@@ -189,18 +200,10 @@ fn find<T: Real>(
 ) -> Option<(usize, usize, f64)> {
     // Without a way out of the loop, it runs in vector instructions.
     let any = |numbers: &[T]| numbers.iter().fold(false, |any, &number| any | at_fault(number));
-    let width = values.ncols();
-    let clean = match (values.as_slice(), selection) {
-        (Some(numbers), Selection::Range(range)) => !any(&numbers[range.start * width..range.end * width]),
-        (Some(numbers), Selection::Rows(rows)) => {
-            !rows.iter().any(|&row| any(&numbers[row * width..(row + 1) * width]))
-        }
-        (None, _) => false,
-    };
-    if clean {
+    if selection.slices(values).is_some_and(|mut slices| !slices.any(any)) {
         return None;
     }
-    let mut places = selection.iter().flat_map(|row| (0..width).map(move |column| (row, column)));
+    let mut places = selection.iter().flat_map(|row| (0..values.ncols()).map(move |column| (row, column)));
     let (row, column) = places.find(|&place| at_fault(values[place]))?;
     Some((row, column, values[(row, column)].to_f64()))
 }
@@ -344,23 +347,10 @@ fn fill<T: Real>(buffers: &mut Vec<Vec<T>>, arrays: &[ArrayView2<'_, T>], select
     buffers.resize_with(arrays.len().max(buffers.len()), Vec::new);
     for (buffer, array) in buffers.iter_mut().zip(arrays) {
         buffer.clear();
-        let width = array.ncols();
-        match (array.as_slice(), selection) {
-            (Some(numbers), Selection::Range(range)) => {
-                buffer.extend_from_slice(&numbers[range.start * width..range.end * width]);
-            }
-            (Some(numbers), Selection::Rows(rows)) => {
-                buffer.reserve(rows.len() * width);
-                for row in *rows {
-                    buffer.extend_from_slice(&numbers[row * width..(row + 1) * width]);
-                }
-            }
-            (None, _) => {
-                buffer.reserve(selection.len() * width);
-                for row in selection.iter() {
-                    buffer.extend(array.row(row));
-                }
-            }
+        buffer.reserve(selection.len() * array.ncols());
+        match selection.slices(array) {
+            Some(slices) => slices.for_each(|slice| buffer.extend_from_slice(slice)),
+            None => selection.iter().for_each(|row| buffer.extend(array.row(row))),
         }
     }
 }

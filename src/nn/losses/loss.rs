@@ -17,7 +17,7 @@ use crate::real::Real;
 ///
 /// ```
 /// use marquardt::{LevenbergMarquardt, Variables};
-/// use marquardt::nn::{GaussNewton, Loss, Sequential, Targets};
+/// use marquardt::nn::{GaussNewton, Loss, Sequential};
 /// use ndarray::{Array2, array};
 ///
 /// /// `√(1 + e²) − 1` for every error `e`.
@@ -26,7 +26,6 @@ use crate::real::Real;
 ///
 /// impl Loss<f64> for Charbonnier {
 ///     fn name(&self) -> &'static str { "charbonnier" }
-///     fn targets(&self) -> Targets { Targets::Values }
 ///
 ///     fn values(&self, outputs: &[f64], width: usize, targets: &[f64], losses: &mut [f64]) {
 ///         let samples = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
@@ -77,8 +76,10 @@ pub trait Loss<T: Real>: Debug + Send {
     /// Its name, for messages.
     fn name(&self) -> &'static str;
 
-    /// Kind of its targets.
-    fn targets(&self) -> Targets;
+    /// Kind of its targets; [`Targets::Values`], the default, are compared with the outputs.
+    fn targets(&self) -> Targets {
+        Targets::Values
+    }
 
     /// Reduction of the samples' losses to one.
     fn reduction(&self) -> Reduction {

@@ -32,8 +32,8 @@ impl Table {
             let mut text = String::new();
             for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
                 let gap = if column > 0 { "   " } else { "" };
-                text +=
-                    &if column < self.left { format!("{gap}{cell:<width$}") } else { format!("{gap}{cell:>width$}") };
+                let is_left = column < self.left;
+                text += &if is_left { format!("{gap}{cell:<width$}") } else { format!("{gap}{cell:>width$}") };
             }
             writeln!(f, "{}", text.trim_end())?;
             if place == 0 {
@@ -63,11 +63,8 @@ impl Summary {
         for layer in &self.layers {
             let name = format!("{}{} ({})", "  ".repeat(layer.depth), layer.name, layer.kind);
             let shared = if layer.shares_parameters { "shared + " } else { "" };
-            table.rows.push(vec![
-                name,
-                batch_shape(layer.output),
-                format!("{shared}{}", with_commas(layer.parameters)),
-            ]);
+            let parameters = format!("{shared}{}", with_commas(layer.parameters));
+            table.rows.push(vec![name, batch_shape(layer.output), parameters]);
         }
         table
     }

@@ -211,11 +211,8 @@ impl<T: Real> Sink<T> for JacobianRows<'_, T> {
                     let end = piece.numbers.end.min(place + columns);
                     if start < end {
                         let column = piece.column + start - piece.numbers.start;
-                        put(
-                            &mut row[column..column + end - start],
-                            true,
-                            delta[start - place..end - place].iter().copied(),
-                        );
+                        let delta = &delta[start - place..end - place];
+                        put(&mut row[column..column + end - start], true, delta.iter().copied());
                     }
                 }
             }

@@ -13,7 +13,7 @@ use crate::real::Real;
 use crate::train::checkpoint::Terms;
 use crate::train::order::shuffle;
 use crate::train::sums::Sums;
-use crate::train::{Callback, CallbackError, Context, History, Logs, Mode, StopReason, TrainError};
+use crate::train::{Callback, CallbackError, Context, History, Mode, StopReason, TrainError};
 
 impl<'a, T: Real> Trainer<'a, T> {
     /// Trains, and returns the logs of every epoch.
@@ -131,21 +131,8 @@ impl<'a, T: Real> Trainer<'a, T> {
         }
         let others = ["learning_rate", "applied", "damping", "gain_ratio", "attempts", "seconds"];
         known.extend(others.map(|name| (name.to_owned(), Mode::Min)));
-        Run {
-            epoch: self.settings.initial_epoch,
-            batch: 0,
-            batches: self.batches(data.total),
-            sums: Sums::default(),
-            logs: Logs::default(),
-            order: (0..data.total).collect(),
-            history: History::default(),
-            known,
-            is_resumed: false,
-            stop: None,
-            is_cancelled: false,
-            rows: Vec::new(),
-            places: Vec::new(),
-        }
+        let (epoch, batches) = (self.settings.initial_epoch, self.batches(data.total));
+        Run { epoch, batches, order: (0..data.total).collect(), known, ..Run::default() }
     }
 
     fn run_epochs(

@@ -4,7 +4,7 @@ use crate::train::sums::Sums;
 use crate::train::{History, Logs, Mode, StopReason};
 
 /// Progress of a training.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Run {
     /// Epochs that are done.
     pub(super) epoch: usize,
