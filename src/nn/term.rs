@@ -28,14 +28,7 @@ impl<T: Real> Term<T> {
 
     /// The tile's outputs, after a forward sweep.
     pub(crate) fn outputs<'a>(&self, tile: &'a Tile<'_, T>, workspace: &'a Workspace<T>) -> Outputs<'a, T> {
-        Outputs {
-            values: workspace.value(tile, self.output),
-            width: self.output.width(),
-            targets: self.targets(tile),
-            weights: tile.batch.weights(&tile.rows),
-            root_weights: tile.batch.root_weights(&tile.rows),
-            mean_over: tile.batch.mean_over,
-        }
+        Outputs::new(tile.batch, &tile.rows, workspace.value(tile, self.output), self.targets(tile))
     }
 
     /// The tile's targets.

@@ -1,6 +1,9 @@
 //! A loss with a weight, on rows of outputs: its value, its gradient, and how Levenberg–Marquardt sees it.
 
+use std::ops::Range;
+
 use super::arithmetic::put;
+use super::batch::Batch;
 use super::losses::{CentredRoots, CurvatureRoot, Loss, Reduction, RowPart};
 use crate::kernels::vector::{add_rows_times, dot};
 use crate::real::Real;
@@ -25,7 +28,16 @@ pub(crate) struct Outputs<'a, T> {
     pub(crate) mean_over: usize,
 }
 
-/// Room for the results of losses for some samples.
+impl<'a, T: Real> Outputs<'a, T> {
+    /// Outputs of some samples of a batch.
+    pub(crate) fn new(batch: &'a Batch<T>, samples: &Range<usize>, values: &'a [T], targets: &'a [T]) -> Self {
+        let (weights, root_weights) = (batch.weights(samples), batch.root_weights(samples));
+        let width = values.len() / samples.len().max(1);
+        Outputs { values, width, targets, weights, root_weights, mean_over: batch.mean_over }
+    }
+}
+
+/// Workspace for the results of losses for some samples.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LossBuffers<T> {
     losses: Vec<T>,

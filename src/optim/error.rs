@@ -150,6 +150,21 @@ pub enum OptimizerError {
 }
 
 impl OptimizerError {
+    /// [`NotBuilt`](Self::NotBuilt).
+    pub(super) fn not_built(optimizer: &str) -> Self {
+        OptimizerError::NotBuilt { optimizer: optimizer.to_owned() }
+    }
+
+    /// Returns true if a number of the step was NaN or infinite.
+    pub(super) fn is_non_finite(&self) -> bool {
+        use OptimizerError::{NonFiniteCurvature, NonFiniteFactor, NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
+        match self {
+            NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. } => true,
+            NonFiniteFactor { .. } | NonFiniteCurvature { .. } => true,
+            _ => false,
+        }
+    }
+
     /// [`UnknownHyperparameter`](Self::UnknownHyperparameter), with the names there are.
     pub(super) fn unknown_hyperparameter<'a>(
         optimizer: &str,

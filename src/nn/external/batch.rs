@@ -55,14 +55,8 @@ impl<T: Real> ExternalBatch<'_, T> {
 
     /// Outputs of samples, and their targets.
     fn compared<'b>(batch: &'b Batch<T>, width: usize, samples: Range<usize>, outputs: &'b [T]) -> Outputs<'b, T> {
-        Outputs {
-            values: &outputs[samples.start * width..samples.end * width],
-            width,
-            targets: batch.only_target(&samples),
-            weights: batch.weights(&samples),
-            root_weights: batch.root_weights(&samples),
-            mean_over: batch.mean_over,
-        }
+        let values = &outputs[samples.start * width..samples.end * width];
+        Outputs::new(batch, &samples, values, batch.only_target(&samples))
     }
 
     /// The residuals of samples with these outputs, whose roots are left in the buffers; returns their cost.

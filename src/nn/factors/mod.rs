@@ -15,6 +15,7 @@ use kept::Kept;
 use look_ups::{LookUp, LookUps};
 use plan::Plan;
 pub(crate) use recorded::Place;
+pub(crate) use taped::TapedLosses;
 
 use super::sweep::RowProgress;
 use crate::problem::{ProductWork, Work};

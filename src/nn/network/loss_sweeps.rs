@@ -4,11 +4,13 @@ use std::ops::Range;
 
 use super::loss_tile::LossTile;
 use crate::nn::batch::Batch;
+use crate::nn::factors::TapedLosses;
 use crate::nn::sweep::{Masks, Tile, Workspace};
 use crate::nn::tape::Tape;
 use crate::nn::term::Term;
 use crate::nn::weighted_loss::LossBuffers;
 use crate::real::Real;
+use crate::variables::Variables;
 
 /// A tape, the losses of its outputs, the bound batch, and the workspace of sweeps.
 #[derive(Debug)]
@@ -34,6 +36,11 @@ impl<T: Real> LossSweeps<T> {
     /// Residuals of each sample, of all terms together.
     pub(super) fn rows_per_sample(&self) -> usize {
         (0..self.loss_nodes.len()).map(|set| self.rows_of_set(set)).max().unwrap_or(0)
+    }
+
+    /// The losses, to plan factors for.
+    pub(super) fn taped<'a>(&'a self, variables: &'a Variables<T>) -> TapedLosses<'a, T> {
+        TapedLosses { tape: &self.tape, variables, terms: &self.terms, group: self.rows_per_sample() }
     }
 
     /// Visits some rows of the bound batch in training mode, in tiles none of which has samples of two sets.

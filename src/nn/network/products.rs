@@ -13,10 +13,8 @@ use crate::real::Real;
 /// rows: products take no exchange.
 impl<T: Real> JacobianProducts<T> for Network<T> {
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork> {
-        let group = self.rows_per_sample();
-        let Network { sweeps: LossSweeps { tape, terms, batch, .. }, variables, factors, .. } = self;
-        let outputs = terms.iter().map(|term| term.output);
-        factors.work(tape, variables.iter(), outputs, group, columns, batch.mean_over)
+        let Network { sweeps, variables, factors, .. } = self;
+        factors.work(sweeps.taped(variables), columns, sweeps.batch.mean_over)
     }
 
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
@@ -54,13 +52,12 @@ impl<T: Real> Network<T> {
         self.check_residuals(x)?;
         let (exact, group) = (self.is_exact(), self.rows_per_sample());
         let Network { sweeps, variables, factors, .. } = self;
-        let LossSweeps { tape, terms, batch, workspace, .. } = sweeps;
-        let outputs = terms.iter().map(|term| term.output);
-        let among_all = batch.among_all();
-        let share = Share { before: among_all.start, total: batch.mean_over };
-        if !factors.begin(tape, variables.iter(), outputs, group, columns, share) {
+        let among_all = sweeps.batch.among_all();
+        let share = Share { before: among_all.start, total: sweeps.batch.mean_over };
+        if !factors.begin(sweeps.taped(variables), columns, share) {
             return Err("a variable is wanted only in part".into());
         }
+        let LossSweeps { terms, batch, workspace, .. } = sweeps;
         let widest = terms.iter().map(|term| term.output.width()).max().unwrap_or(0);
         workspace.reserve_stacks(factors.stacked_rows(batch.rows().min(workspace.tile_rows()), widest));
         let r = &mut r[among_all.start * group..among_all.end * group];

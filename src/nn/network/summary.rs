@@ -108,9 +108,7 @@ impl<T: Real> Network<T> {
         if m == 0 || n == 0 || self.check_forms().is_err() {
             return Vec::new();
         }
-        let outputs = self.sweeps.terms.iter().map(|term| term.output);
-        let products =
-            Factors::default().work(&self.sweeps.tape, self.variables.iter(), outputs, group, &columns, rows);
+        let products = Factors::default().work(self.sweeps.taped(&self.variables), &columns, rows);
         let size = Size {
             m,
             n,

@@ -21,14 +21,12 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
 
     /// Returns true if the policy is to pass over this error.
     pub(super) fn tolerates(&self, error: &OptimizerError) -> bool {
-        use OptimizerError::{NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
-        self.non_finite == NonFinite::Skip
-            && matches!(error, NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. })
+        self.non_finite == NonFinite::Skip && error.is_non_finite()
     }
 
     fn try_to_apply(&mut self, variables: &mut Variables<T>) -> OptimizerResult<bool> {
         let Some(memory) = &mut self.memory else {
-            return Err(OptimizerError::NotBuilt { optimizer: self.rule.name().to_owned() });
+            return Err(OptimizerError::not_built(self.rule.name()));
         };
         drop_frozen(&mut memory.gradients, variables);
         check_gradients(&memory.gradients, variables)?;

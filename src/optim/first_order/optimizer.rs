@@ -121,7 +121,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         if !known.contains(&name) {
             return Err(OptimizerError::unknown_slot(optimizer, name, known));
         }
-        let not_built = || OptimizerError::NotBuilt { optimizer: optimizer.to_owned() };
+        let not_built = || OptimizerError::not_built(optimizer);
         let memory = self.memory.as_ref().ok_or_else(not_built)?;
         let of_rule = memory.slot_names.iter().position(|&slot| slot == name).map(|place| &memory.slots[place]);
         let flat = of_rule.or(memory.average.as_ref()).ok_or_else(not_built)?;

@@ -26,7 +26,7 @@ impl<T: Real> Groups<T> {
     }
 
     fn memory(&self) -> OptimizerResult<&Memory<T>> {
-        self.memory.as_ref().ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME.to_owned() })
+        self.memory.as_ref().ok_or_else(|| OptimizerError::not_built(NAME))
     }
 
     fn unknown(&self, name: &str) -> OptimizerError {

@@ -53,7 +53,7 @@ impl<T: Real> KroneckerMemory<T> {
             direction: zeros.clone(),
             values: zeros,
             curvature: None,
-            scalars: Scalars::default(),
+            scalars: Scalars::new(),
         }
     }
 

@@ -21,7 +21,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         if !variables.iter().any(is_free) {
             return Err(OptimizerError::NothingToTrain);
         }
-        let Some(memory) = &mut self.memory else { return Err(not_built()) };
+        let Some(memory) = &mut self.memory else { return Err(OptimizerError::not_built(NAME)) };
         memory.layout.check(NAME, variables.iter())?;
         Ok(memory)
     }
@@ -43,13 +43,13 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         self.memory_for(variables)?;
         let now = self.settings.at(self.iterations)?;
         let (settings, steps) = (&self.settings, self.iterations);
-        let Some(memory) = &mut self.memory else { return Err(not_built()) };
+        let Some(memory) = &mut self.memory else { return Err(OptimizerError::not_built(NAME)) };
         match memory.step(settings, (steps, &now), batch, variables) {
             Ok(report) => {
                 self.iterations += 1;
                 Ok(report)
             }
-            Err(error) if settings.non_finite == NonFinite::Skip && is_non_finite(&error) => {
+            Err(error) if settings.non_finite == NonFinite::Skip && error.is_non_finite() => {
                 let loss = if let OptimizerError::NonFiniteLoss { value } = error { value } else { f64::NAN };
                 Ok(StepReport { loss: T::from_f64(loss), loss_after: None, applied: false, damped: None })
             }
@@ -93,7 +93,7 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         if name != SLOT {
             return Err(OptimizerError::unknown_slot(NAME, name, [SLOT]));
         }
-        let memory = self.memory.as_ref().ok_or_else(not_built)?;
+        let memory = self.memory.as_ref().ok_or_else(|| OptimizerError::not_built(NAME))?;
         memory.layout.checked_view(NAME, variable, &memory.velocity)
     }
 
@@ -134,21 +134,4 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
     fn is_first_order(&self) -> bool {
         false
     }
-}
-
-/// Returns true if the policy for NaN and infinity covers this error.
-fn is_non_finite(error: &OptimizerError) -> bool {
-    use OptimizerError::{NonFiniteCurvature, NonFiniteFactor, NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
-    matches!(
-        error,
-        NonFiniteLoss { .. }
-            | NonFiniteGradient { .. }
-            | NonFiniteStep { .. }
-            | NonFiniteFactor { .. }
-            | NonFiniteCurvature { .. }
-    )
-}
-
-fn not_built() -> OptimizerError {
-    OptimizerError::NotBuilt { optimizer: NAME.to_owned() }
 }

@@ -29,7 +29,7 @@ pub(super) const GAIN_INTERVAL: u64 = 5;
 const GAIN_FACTOR: f64 = 0.95;
 
 /// Single numbers that are carried from step to step.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Scalars {
     /// Moving average of the loss.
     pub(super) loss: f64,
@@ -54,25 +54,12 @@ pub(super) struct Scalars {
     pub(super) is_underway: bool,
 }
 
-impl Default for Scalars {
-    fn default() -> Self {
-        Scalars {
-            loss: 0.0,
-            length: 1.0,
-            slope: 0.0,
-            damping: 0.0,
-            caution: 1.0,
-            increase: 1.0,
-            lowest: 0.0,
-            is_distrusted: false,
-            batch: 0.0,
-            estimates: 0.0,
-            is_underway: false,
-        }
-    }
-}
-
 impl Scalars {
+    /// Numbers before the first step.
+    pub(super) fn new() -> Self {
+        Scalars { length: 1.0, caution: 1.0, increase: 1.0, ..Scalars::default() }
+    }
+
     /// All of them, to be saved.
     pub(super) fn to_numbers(self) -> [f64; 11] {
         let [is_distrusted, is_underway] = [self.is_distrusted, self.is_underway].map(|flag| f64::from(u8::from(flag)));
@@ -173,7 +160,7 @@ mod tests {
     /// Scalars after a step at each of these losses.
     fn after(losses: impl IntoIterator<Item = f64>, is_quadratic: bool) -> Scalars {
         let now = KroneckerSettings::default().at(0).unwrap();
-        losses.into_iter().fold(Scalars::default(), |scalars, loss| Scalars {
+        losses.into_iter().fold(Scalars::new(), |scalars, loss| Scalars {
             is_underway: true,
             ..scalars.at_loss(loss, &now, is_quadratic)
         })
@@ -216,7 +203,7 @@ mod tests {
     fn tiny_minibatches_may_be_damped_more() {
         let now = KroneckerSettings::default().at(0).unwrap();
         for (batch, most) in [(256.0, 30.0), (64.0, 30.0), (8.0, 240.0), (1.0, 1920.0)] {
-            let mut scalars = Scalars { batch, ..Scalars::default() };
+            let mut scalars = Scalars { batch, ..Scalars::new() };
             (0..9).for_each(|_| scalars.adjust(1e6, &now));
             assert_eq!(scalars.caution, most);
         }
