@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::arithmetic::put;
 use super::sweep::row_number;
-use super::tape::{Operation, Record};
+use super::tape::{Operation, TapeRecord};
 use super::work::SweepWork;
 use crate::kernels::Factor;
 use crate::kernels::vector::add_scaled;
@@ -88,7 +88,7 @@ impl RecordedLayer {
     }
 
     /// The layer that a tape's operation is, unless it has no parameters.
-    pub(crate) fn of_record<T: Real>(Record { operation, width, .. }: &Record<T>) -> Option<Self> {
+    pub(crate) fn of_record<T: Real>(TapeRecord { operation, width, .. }: &TapeRecord<T>) -> Option<Self> {
         let start = |variable: Variable| variable.range().start;
         match *operation {
             Operation::Dense { x, weight, bias, positions } => Some(RecordedLayer::Dense {

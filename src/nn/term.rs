@@ -1,14 +1,14 @@
 //! One term of a network's loss.
 
 use super::losses::{Loss, Targets};
-use super::sweep::{Tile, Workspace};
+use super::sweep::{BatchTile, Workspace};
 use super::tape::Node;
 use super::weighted_loss::{Outputs, WeightedLoss};
 use crate::real::Real;
 
 /// A loss of one output, and its weight in the sum.
 #[derive(Debug)]
-pub(crate) struct Term<T> {
+pub(crate) struct LossTerm<T> {
     pub(crate) output: Node,
     pub(crate) loss: Box<dyn Loss<T>>,
     pub(crate) weight: T,
@@ -20,19 +20,19 @@ pub(crate) struct Term<T> {
     pub(crate) first_row: usize,
 }
 
-impl<T: Real> Term<T> {
+impl<T: Real> LossTerm<T> {
     /// The loss with its weight.
     pub(crate) fn weighted(&self) -> WeightedLoss<'_, T> {
         WeightedLoss { loss: &*self.loss, weight: self.weight }
     }
 
     /// The tile's outputs, after a forward sweep.
-    pub(crate) fn outputs<'a>(&self, tile: &'a Tile<'_, T>, workspace: &'a Workspace<T>) -> Outputs<'a, T> {
+    pub(crate) fn outputs<'a>(&self, tile: &'a BatchTile<'_, T>, workspace: &'a Workspace<T>) -> Outputs<'a, T> {
         Outputs::new(tile.batch, &tile.rows, workspace.value(tile, self.output), self.targets(tile))
     }
 
     /// The tile's targets.
-    pub(crate) fn targets<'a>(&self, tile: &Tile<'a, T>) -> &'a [T] {
+    pub(crate) fn targets<'a>(&self, tile: &BatchTile<'a, T>) -> &'a [T] {
         let width = match self.loss.targets() {
             Targets::None => 0,
             Targets::Values | Targets::Probabilities | Targets::NonNegative => self.output.width(),

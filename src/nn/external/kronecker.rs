@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::batch::{ExternalBatch, Place};
-use super::memory::Memory;
+use super::batch::{ExternalBatch, OutputSource};
+use super::memory::ModelMemory;
 use crate::kernels::vector::dot;
 use crate::nn::RecordedLayer;
 use crate::nn::sweep::{fill_signs, row_number};
@@ -66,9 +66,9 @@ impl<T: Real> ExternalBatch<'_, T> {
         let (samples, width) = (self.memory.samples, self.memory.width);
         let mut signs = std::mem::take(&mut self.memory.along);
         signs.resize(samples * width, T::ZERO);
-        self.residuals_of(Place::Linearized, 0..samples, &mut signs);
+        self.residuals_of(OutputSource::Linearized, 0..samples, &mut signs);
         fill_signs(source, 0..samples, width, &mut signs);
-        let Memory { buffers, seeds, blocks, layers, inputs, .. } = &mut *self.memory;
+        let ModelMemory { buffers, seeds, blocks, layers, inputs, .. } = &mut *self.memory;
         self.loss.seed_residuals(buffers, width, &signs, (0, width), (seeds, false));
         let root_weights = self.batch.root_weights(&(0..samples));
         factors.begin();

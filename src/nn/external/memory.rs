@@ -1,19 +1,19 @@
 //! Memory of steps on an external model.
 
 use crate::nn::RecordedLayer;
-use crate::nn::factors::{Factors, Place};
+use crate::nn::factors::{FactorPlace, Factors};
 use crate::nn::layer_blocks::LayerBlocks;
 use crate::nn::weighted_loss::{LossBuffers, WeightedLoss};
 use crate::real::Real;
 
 /// Memory of a model, for the batch at hand and for its layers.
 #[derive(Debug, Default)]
-pub(super) struct Memory<T> {
+pub(super) struct ModelMemory<T> {
     pub(super) samples: usize,
     pub(super) width: usize,
     pub(super) buffers: LossBuffers<T>,
     /// Outputs at the points that were asked about last: acceleration goes back and forth between two.
-    pub(super) points: [Point<T>; 2],
+    pub(super) points: [EvaluatedPoint<T>; 2],
     /// Index of the older one.
     pub(super) older: usize,
     /// The point whose pulls, pushes and factors are at hand.
@@ -24,7 +24,7 @@ pub(super) struct Memory<T> {
     /// The layers that the factors were planned for, the outputs of a sample, and the parameters.
     pub(super) layers: Vec<RecordedLayer>,
     pub(super) planned: Option<(usize, usize)>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<FactorPlace>,
     /// True if the model consists of the recorded layers alone.
     pub(super) is_recorded: bool,
     /// Blocks of Kronecker factors, of these layers; none where nobody has asked for them.
@@ -47,12 +47,12 @@ pub(super) struct Memory<T> {
 
 /// Outputs at a point; an empty point is none.
 #[derive(Debug, Default)]
-pub(super) struct Point<T> {
+pub(super) struct EvaluatedPoint<T> {
     pub(super) x: Vec<T>,
     pub(super) outputs: Vec<T>,
 }
 
-impl<T: Real> Memory<T> {
+impl<T: Real> ModelMemory<T> {
     /// Forgets the last batch and makes room for another.
     pub(super) fn bind(&mut self, loss: &WeightedLoss<'_, T>, samples: usize, width: usize) {
         (self.samples, self.width) = (samples, width);

@@ -11,7 +11,7 @@ use ndarray::ArrayView2;
 
 pub use batch::ExternalBatch;
 pub use error::{ModelError, OutputShape};
-use memory::Memory;
+use memory::ModelMemory;
 pub use model::ExternalModel;
 
 use super::batch::{Batch, Schema, Selection, TargetRule, TargetValues, check_weights};
@@ -81,13 +81,13 @@ use crate::real::Real;
 pub struct External<T> {
     loss: Box<dyn Loss<T>>,
     batch: Batch<T>,
-    memory: Memory<T>,
+    memory: ModelMemory<T>,
 }
 
 impl<T: Real> External<T> {
     /// The loss, of a model's outputs.
     pub fn new(loss: impl Loss<T> + 'static) -> Self {
-        External { loss: Box::new(loss), batch: Batch::default(), memory: Memory::default() }
+        External { loss: Box::new(loss), batch: Batch::default(), memory: ModelMemory::default() }
     }
 
     /// Binds a model, which is linearised at `x`, to targets, which have a row for each sample, and to weights of the samples; the

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::nn::batch::Share;
-use crate::nn::sweep::{Tile, Workspace};
+use crate::nn::sweep::{BatchTile, Workspace};
 use crate::nn::tape::Node;
 use crate::real::Real;
 
@@ -57,7 +57,7 @@ impl<T: Real> Kept<T> {
     }
 
     /// The samples of a tile among those of all ranks.
-    pub(super) fn samples_of(&self, tile: &Tile<'_, T>) -> Range<usize> {
+    pub(super) fn samples_of(&self, tile: &BatchTile<'_, T>) -> Range<usize> {
         self.before + tile.rows.start..self.before + tile.rows.end
     }
 
@@ -66,7 +66,7 @@ impl<T: Real> Kept<T> {
         &mut self,
         before: usize,
         node: Node,
-        tile: &Tile<'_, T>,
+        tile: &BatchTile<'_, T>,
         workspace: &Workspace<T>,
         wanted: bool,
     ) {
@@ -84,7 +84,7 @@ impl<T: Real> Kept<T> {
         &mut self,
         before: usize,
         node: Node,
-        tile: &Tile<'_, T>,
+        tile: &BatchTile<'_, T>,
         workspace: &Workspace<T>,
         residuals: Range<usize>,
     ) {

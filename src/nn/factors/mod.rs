@@ -13,8 +13,8 @@ use dense::DenseLayers;
 use formed::Formed;
 use kept::Kept;
 use look_ups::{LookUp, LookUps};
-use plan::Plan;
-pub(crate) use recorded::Place;
+use plan::JacobianPlan;
+pub(crate) use recorded::FactorPlace;
 pub(crate) use taped::TapedLosses;
 
 use super::sweep::RowProgress;
@@ -24,9 +24,9 @@ use crate::real::Real;
 /// Factors of some columns of a Jacobian.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Factors<T> {
-    plan: Plan,
+    plan: JacobianPlan,
     /// The plan that was asked about last, if it is another.
-    other: Plan,
+    other: JacobianPlan,
     kept: Kept<T>,
     look_ups: Vec<LookUp>,
     /// The formed columns.
@@ -98,7 +98,7 @@ impl<T: Real> Factors<T> {
     }
 }
 
-impl Plan {
+impl JacobianPlan {
     /// Cost of the products for `samples` samples.
     fn work(&self, samples: usize, group: usize) -> ProductWork {
         let residuals = samples.saturating_mul(group);

@@ -15,7 +15,7 @@ const SHORT_PRODUCT: usize = 4;
 /// Parts that are kept for the products with some columns of the Jacobian, from the layers that the outputs are computed by: those of a
 /// tape, or those that another library has recorded.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Plan {
+pub(super) struct JacobianPlan {
     /// The parameters that it was made for; `None` before it was made.
     pub(super) columns: Option<Vec<Range<usize>>>,
     /// True if every array is wanted whole or not at all.
@@ -89,7 +89,7 @@ pub(super) struct PlannedArray {
     /// The first of its numbers among all parameters, and how many there are.
     pub(super) start: usize,
     pub(super) len: usize,
-    pub(super) form: Form,
+    pub(super) form: JacobianForm,
     /// The first of its columns among those that are wanted.
     column: usize,
 }
@@ -103,7 +103,7 @@ impl PlannedArray {
 
 /// The form of an array's part of the Jacobian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum JacobianForm {
     /// Nobody asked for it.
     None,
     /// A weight: its layers' inputs and sensitivities.
@@ -116,7 +116,7 @@ pub(super) enum Form {
     Formed,
 }
 
-impl Plan {
+impl JacobianPlan {
     /// Number of formed columns.
     pub(super) fn formed_count(&self) -> usize {
         self.formed.iter().map(|range| range.len()).sum()
@@ -149,7 +149,7 @@ impl Plan {
         for range in self.layers.iter().flat_map(RecordedLayer::parameters) {
             let (start, len, count) = (range.start, range.len(), wanted(&range));
             self.is_whole &= count == 0 || count == len;
-            let form = if count > 0 { Form::Formed } else { Form::None };
+            let form = if count > 0 { JacobianForm::Formed } else { JacobianForm::None };
             self.arrays.push(PlannedArray { start, len, form, column: wanted(&(0..start)) });
         }
         self.arrays.sort_unstable_by_key(|array| (array.start, array.len));
@@ -159,16 +159,16 @@ impl Plan {
     /// Finds the wanted arrays that need not be formed.
     fn choose_forms(&mut self, group: usize) {
         for index in 0..self.arrays.len() {
-            if self.arrays[index].form == Form::Formed {
+            if self.arrays[index].form == JacobianForm::Formed {
                 self.arrays[index].form = self.form_by_itself(self.arrays[index], group);
             }
         }
         self.formed.clear();
         for index in 0..self.arrays.len() {
             let PlannedArray { start, len, form, column } = self.arrays[index];
-            if form == Form::Formed && self.is_bias_of_factored_weight(start) {
-                self.arrays[index].form = Form::Fused;
-            } else if form == Form::Formed {
+            if form == JacobianForm::Formed && self.is_bias_of_factored_weight(start) {
+                self.arrays[index].form = JacobianForm::Fused;
+            } else if form == JacobianForm::Formed {
                 self.formed.push(column..column + len);
             }
         }
@@ -180,7 +180,7 @@ impl Plan {
     }
 
     /// The form of a wanted array, biases aside.
-    fn form_by_itself(&self, PlannedArray { start, len, .. }: PlannedArray, group: usize) -> Form {
+    fn form_by_itself(&self, PlannedArray { start, len, .. }: PlannedArray, group: usize) -> JacobianForm {
         let (mut uses, mut numbers, mut columns, mut table_rows) = (0, 0, None, 0);
         for (_, layer) in self.layers_of(start) {
             match *layer {
@@ -194,13 +194,13 @@ impl Plan {
                     numbers += positions;
                     table_rows = rows;
                 }
-                _ => return Form::Formed,
+                _ => return JacobianForm::Formed,
             }
         }
         match (columns, numbers) {
-            (Some(columns), 0) if factors_are_cheaper(len / columns, columns, uses, group) => Form::Factored,
-            (None, 1..) if look_up_is_cheaper(table_rows, numbers) => Form::LookedUp,
-            _ => Form::Formed,
+            (Some(columns), 0) if factors_are_cheaper(len / columns, columns, uses, group) => JacobianForm::Factored,
+            (None, 1..) if look_up_is_cheaper(table_rows, numbers) => JacobianForm::LookedUp,
+            _ => JacobianForm::Formed,
         }
     }
 
@@ -209,7 +209,7 @@ impl Plan {
         let mut partner = None;
         self.layers_of(start).all(|(_, layer)| match *layer {
             RecordedLayer::Dense { weight, .. } => {
-                self.form_of(weight) == Form::Factored && *partner.get_or_insert(weight) == weight
+                self.form_of(weight) == JacobianForm::Factored && *partner.get_or_insert(weight) == weight
             }
             _ => false,
         })
@@ -222,13 +222,13 @@ impl Plan {
     }
 
     /// The form of the array that begins at `start`; none where no layer uses it.
-    pub(super) fn form_of(&self, start: usize) -> Form {
-        self.array(start).map_or(Form::None, |array| array.form)
+    pub(super) fn form_of(&self, start: usize) -> JacobianForm {
+        self.array(start).map_or(JacobianForm::None, |array| array.form)
     }
 
     /// Returns the first column of a formed array among all that are formed.
     pub(super) fn formed_place(&self, start: usize) -> Option<usize> {
-        let column = self.array(start).filter(|array| array.form == Form::Formed)?.column;
+        let column = self.array(start).filter(|array| array.form == JacobianForm::Formed)?.column;
         let before = self.formed.iter().take_while(|range| range.start < column);
         Some(before.map(|range| range.len()).sum())
     }
@@ -240,14 +240,15 @@ impl Plan {
         (self.per_sample, self.per_residual) = (0, 0);
         for index in 0..self.arrays.len() {
             let PlannedArray { start, form, column, .. } = self.arrays[index];
-            if !matches!(form, Form::Factored | Form::LookedUp) {
+            if !matches!(form, JacobianForm::Factored | JacobianForm::LookedUp) {
                 continue;
             }
             for layer in 0..self.layers.len() {
                 let sensitivities = self.per_residual;
                 match self.layers[layer] {
                     RecordedLayer::Dense { weight, bias, inputs: columns, outputs: rows, .. } if weight == start => {
-                        let bias = bias.and_then(|bias| self.array(bias)).filter(|bias| bias.form == Form::Fused);
+                        let bias =
+                            bias.and_then(|bias| self.array(bias)).filter(|bias| bias.form == JacobianForm::Fused);
                         let (bias, inputs) = (bias.map(|bias| bias.column), self.per_sample);
                         self.dense.push(DenseUse { layer, columns, rows, weight: column, bias, inputs, sensitivities });
                         self.per_sample += columns;

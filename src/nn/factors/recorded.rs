@@ -1,7 +1,7 @@
 //! Factors from layers that another library has recorded.
 
 use super::kept::room;
-use super::plan::{DenseUse, Plan};
+use super::plan::{DenseUse, JacobianPlan};
 use super::{Factors, LookUps, look_ups};
 use crate::kernels::vector::add_scaled;
 use crate::nn::RecordedLayer;
@@ -11,7 +11,7 @@ use crate::real::Real;
 
 /// Place of a recorded layer's part of the Jacobian among the kept numbers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct FactorPlace {
     kept: Option<KeptAs>,
     /// First columns of the layer's formed arrays among all formed columns.
     formed: [Option<usize>; 2],
@@ -33,9 +33,9 @@ impl<T: Real> Factors<T> {
         layers: &[RecordedLayer],
         count: usize,
         group: usize,
-        places: &mut Vec<Place>,
+        places: &mut Vec<FactorPlace>,
     ) -> bool {
-        self.plan = Plan::default();
+        self.plan = JacobianPlan::default();
         places.clear();
         self.plan.layers.extend_from_slice(layers);
         self.plan.plan_layers(std::slice::from_ref(&(0..count)), group);
@@ -58,7 +58,7 @@ impl<T: Real> Factors<T> {
     }
 
     /// Takes the inputs of a layer that is not formed.
-    pub(crate) fn take_inputs(&mut self, place: Place, inputs: &[T]) {
+    pub(crate) fn take_inputs(&mut self, place: FactorPlace, inputs: &[T]) {
         let Factors { plan, kept, look_ups, .. } = self;
         match place.kept {
             Some(KeptAs::Factored(dense)) => {
@@ -76,7 +76,7 @@ impl<T: Real> Factors<T> {
     /// Takes the sensitivities of residual `row` of each sample to the outputs of a layer; `inputs` are those of the layer.
     pub(crate) fn take_sensitivities(
         &mut self,
-        (place, layer): (Place, &RecordedLayer),
+        (place, layer): (FactorPlace, &RecordedLayer),
         inputs: &[T],
         sensitivities: &[T],
         row: usize,
@@ -137,10 +137,10 @@ impl<T: Real> Factors<T> {
     }
 }
 
-impl Plan {
+impl JacobianPlan {
     /// Lists where each layer's part of the Jacobian is kept.
-    fn list_places(&self, places: &mut Vec<Place>) {
-        places.extend(self.layers.iter().map(|layer| Place {
+    fn list_places(&self, places: &mut Vec<FactorPlace>) {
+        places.extend(self.layers.iter().map(|layer| FactorPlace {
             kept: None,
             formed: layer.arrays().map(|start| start.and_then(|start| self.formed_place(start))),
         }));

@@ -3,13 +3,15 @@
 use std::ops::Range;
 
 use super::kept::room;
-use super::plan::{Form, Plan};
+use super::plan::{JacobianForm, JacobianPlan};
 use super::{Factors, look_ups};
 use crate::nn::RecordedLayer;
 use crate::nn::batch::Share;
-use crate::nn::sweep::{JacobianRows, Nowhere, Tile, WantedColumns, Workspace, coming_from, leading_to, takes_stacks};
+use crate::nn::sweep::{
+    BatchTile, JacobianRows, Nowhere, WantedColumns, Workspace, coming_from, leading_to, takes_stacks,
+};
 use crate::nn::tape::{Node, Tape};
-use crate::nn::term::Term;
+use crate::nn::term::LossTerm;
 use crate::nn::work::{forward_work, jacobian_work};
 use crate::problem::ProductWork;
 use crate::real::Real;
@@ -23,7 +25,7 @@ const STACKED_ROWS: usize = 1024;
 pub(crate) struct TapedLosses<'a, T> {
     pub(crate) tape: &'a Tape<T>,
     pub(crate) variables: &'a Variables<T>,
-    pub(crate) terms: &'a [Term<T>],
+    pub(crate) terms: &'a [LossTerm<T>],
     pub(crate) group: usize,
 }
 
@@ -42,7 +44,7 @@ pub(super) struct Taped {
     ranges: Vec<Range<usize>>,
 }
 
-impl Plan {
+impl JacobianPlan {
     /// Makes the plan for some columns, and for the outputs of loss terms.
     fn make<T: Real>(&mut self, losses: TapedLosses<'_, T>, columns: &[Range<usize>]) {
         let TapedLosses { tape, variables, terms, group } = losses;
@@ -60,11 +62,12 @@ impl Plan {
         }
         self.plan_layers(columns, group);
         ranges.clear();
-        ranges.extend(self.arrays.iter().filter(|array| array.form == Form::Formed).map(|array| array.range()));
+        ranges.extend(self.arrays.iter().filter(|array| array.form == JacobianForm::Formed).map(|array| array.range()));
         formed_columns.set(variables.iter(), ranges);
         self.forward = forward_work(tape, marks);
         let form = |variable: Variable| self.form_of(variable.range().start);
-        let (wanted, formed) = (|variable| form(variable) != Form::None, |variable| form(variable) == Form::Formed);
+        let (wanted, formed) =
+            (|variable| form(variable) != JacobianForm::None, |variable| form(variable) == JacobianForm::Formed);
         coming_from(tape.records(), wanted, None, marks);
         let mut passed = tape.records().iter().zip(&*marks).filter(|(_, mark)| **mark);
         let takes_stacks = self.formed.is_empty() && passed.all(|(record, _)| takes_stacks(&record.operation));
@@ -96,7 +99,7 @@ impl<T: Real> Factors<T> {
     }
 
     /// The plan for these columns, made if it is neither of those at hand.
-    fn plan_for(&mut self, losses: TapedLosses<'_, T>, columns: &[Range<usize>]) -> &Plan {
+    fn plan_for(&mut self, losses: TapedLosses<'_, T>, columns: &[Range<usize>]) -> &JacobianPlan {
         if self.plan.is_for(columns) {
             return &self.plan;
         }
@@ -123,7 +126,7 @@ impl<T: Real> Factors<T> {
     }
 
     /// Keeps what a forward sweep has found for a tile, of the nodes that were wanted.
-    pub(crate) fn keep_inputs(&mut self, tile: &Tile<'_, T>, workspace: &Workspace<T>, wanted: &[bool]) {
+    pub(crate) fn keep_inputs(&mut self, tile: &BatchTile<'_, T>, workspace: &Workspace<T>, wanted: &[bool]) {
         let Factors { plan, kept, look_ups, .. } = self;
         for dense in &plan.dense {
             let [x, _] = plan.nodes(dense.layer);
@@ -151,7 +154,7 @@ impl<T: Real> Factors<T> {
     }
 
     /// Sweeps a tile's adjoints back from a stack of residuals of each sample, and keeps what is found.
-    pub(crate) fn reverse(&mut self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, residuals: Range<usize>) {
+    pub(crate) fn reverse(&mut self, tile: &BatchTile<'_, T>, workspace: &mut Workspace<T>, residuals: Range<usize>) {
         let Factors { plan, kept, formed, written, .. } = self;
         let Taped { marks, formed_columns, .. } = &plan.taped;
         if plan.formed.is_empty() {

@@ -6,7 +6,7 @@ mod slopes;
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
-use gelu_tanh::Parts;
+use gelu_tanh::GeluParts;
 pub(crate) use slopes::{SlopeLoop, Slopes};
 
 use crate::kernels::elementary::map;
@@ -126,7 +126,7 @@ impl<T: Real> Function<T> {
 
     /// `y[i] = f(x[i])`.
     pub(crate) fn forward(self, x: &[T], y: &mut [T]) {
-        simd::run(Forward { function: self, x, y });
+        simd::run(ApplyFunction { function: self, x, y });
     }
 
     /// `to[i] = d[i] f′(x[i])`, given `y[i] = f(x[i])`. Serves the reverse and the tangent sweep. Where the left and the right
@@ -142,13 +142,13 @@ impl<T: Real> Function<T> {
 }
 
 /// [`Function::forward`].
-struct Forward<'a, T> {
+struct ApplyFunction<'a, T> {
     function: Function<T>,
     x: &'a [T],
     y: &'a mut [T],
 }
 
-impl<T: Real> Kernel for Forward<'_, T> {
+impl<T: Real> Kernel for ApplyFunction<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Self { function, x, y } = self;
@@ -206,7 +206,7 @@ impl<T: Real> Kernel for TimesDerivative<'_, T> {
             }),
             Function::Gelu => times_map(x, d, to, gelu_derivative::<T, FUSED>),
             Function::GeluTanh => times_map(x, d, to, |x| {
-                let Parts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
+                let GeluParts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
                 left * (T::ONE + x * inner[0] * right)
             }),
             Function::Sin => times(x, d, to, T::cos),

@@ -1,6 +1,6 @@
 //! Derivatives of a function up to the fourth order, from its argument and its value.
 
-use super::gelu_tanh::{self, Parts};
+use super::gelu_tanh::{self, GeluParts};
 use super::{Function, NORMAL_DENSITY};
 use crate::kernels::exponential::sigmoid_pair;
 use crate::kernels::gelu::{bell, gelu_derivative};
@@ -53,7 +53,7 @@ impl<T: Real> Function<T> {
                 ]
             }),
             Function::GeluTanh => body.run(|x, _| {
-                let Parts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
+                let GeluParts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
                 times_argument(x, left, composed(of_sigmoid((left, right)), inner))
             }),
             Function::Sin => body.run(|x, y| {

@@ -36,12 +36,12 @@ impl RowPart {
 }
 
 /// Numbers of a few narrow rows, column by column. In lanes without a row are zeros, or numbers of a row before.
-pub(super) struct Columns<T, R>([Lanes<T, R>; NARROW]);
+pub(super) struct LaneColumns<T, R>([Lanes<T, R>; NARROW]);
 
-impl<T: Real, R: Register<T>> Columns<T, R> {
+impl<T: Real, R: Register<T>> LaneColumns<T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
-        Columns([Lanes::splat(T::ZERO); NARROW])
+        LaneColumns([Lanes::splat(T::ZERO); NARROW])
     }
 
     /// The first columns.

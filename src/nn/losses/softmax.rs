@@ -9,7 +9,7 @@ use crate::real::Real;
 
 /// Rows of logits, and their targets.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a, T> {
+pub(super) struct LogitRows<'a, T> {
     pub(super) logits: &'a [T],
     pub(super) width: usize,
     pub(super) targets: RowTargets<'a, T>,
@@ -24,7 +24,7 @@ pub(super) enum RowTargets<'a, T> {
     Probabilities(&'a [T]),
 }
 
-impl<T: Real> Rows<'_, T> {
+impl<T: Real> LogitRows<'_, T> {
     /// Fills the losses `−Σ t ln p`.
     pub(super) fn losses(self, losses: &mut [T]) {
         if self.width > NARROW { one_by_one::losses(self, losses) } else { side_by_side::losses(self, losses) }

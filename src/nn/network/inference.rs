@@ -6,7 +6,7 @@ use super::Network;
 use super::loss_sweeps::LossSweeps;
 use crate::nn::BatchError;
 use crate::nn::batch::{Selection, row_count};
-use crate::nn::sweep::{Tile, leading_to};
+use crate::nn::sweep::{BatchTile, leading_to};
 use crate::nn::tape::Node;
 use crate::real::Real;
 use crate::variables::Variables;
@@ -53,7 +53,7 @@ impl<T: Real> Network<T> {
         leading_to(tape.records(), std::iter::once(output), marks);
         for rows in workspace.tiles(0..rows) {
             passing.fill(inputs, &[], None, &Selection::Range(rows.clone()));
-            let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
+            let tile = BatchTile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
             workspace.forward(&tile, marks);
             let values = workspace.value(&tile, output).chunks_exact(output.width());
             for (row, values) in rows.zip(values) {

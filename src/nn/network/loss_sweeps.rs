@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::loss_tile::LossTile;
 use crate::nn::batch::Batch;
 use crate::nn::factors::TapedLosses;
-use crate::nn::sweep::{Masks, Tile, Workspace};
+use crate::nn::sweep::{BatchTile, Masks, Workspace};
 use crate::nn::tape::Tape;
-use crate::nn::term::Term;
+use crate::nn::term::LossTerm;
 use crate::nn::weighted_loss::LossBuffers;
 use crate::real::Real;
 use crate::variables::Variables;
@@ -16,7 +16,7 @@ use crate::variables::Variables;
 #[derive(Debug)]
 pub(super) struct LossSweeps<T> {
     pub(super) tape: Tape<T>,
-    pub(super) terms: Vec<Term<T>>,
+    pub(super) terms: Vec<LossTerm<T>>,
     /// Nodes that the loss of each set of samples is computed from.
     pub(super) loss_nodes: Vec<Vec<bool>>,
     pub(super) batch: Batch<T>,
@@ -50,7 +50,7 @@ impl<T: Real> LossSweeps<T> {
         for (set, own) in batch.sets().enumerate() {
             let start = own.start.max(rows.start);
             for rows in size.tiles(start..own.end.min(rows.end).max(start)).filter(|rows| !rows.is_empty()) {
-                let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
+                let tile = BatchTile { tape, x, batch, rows, masks: Some(*masks) };
                 let (nodes, scratch) = (&loss_nodes[set], &mut residuals[..]);
                 visit(&mut LossTile { tile, workspace, terms, set, nodes, group, buffers, scratch });
             }

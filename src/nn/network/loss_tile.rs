@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use super::predictions::Predictions;
 use crate::nn::arithmetic::put;
-use crate::nn::sweep::{JacobianRows, Sink, Tile, Workspace};
-use crate::nn::term::Term;
+use crate::nn::sweep::{BatchTile, JacobianRows, Sink, Workspace};
+use crate::nn::term::LossTerm;
 use crate::nn::weighted_loss::LossBuffers;
 use crate::real::Real;
 
 /// A tile of samples of one set, and the losses of that set.
 pub(super) struct LossTile<'a, T> {
-    pub(super) tile: Tile<'a, T>,
+    pub(super) tile: BatchTile<'a, T>,
     pub(super) workspace: &'a mut Workspace<T>,
-    pub(super) terms: &'a [Term<T>],
+    pub(super) terms: &'a [LossTerm<T>],
     /// Index of the set.
     pub(super) set: usize,
     /// Nodes that the losses of the set are computed from.
@@ -27,13 +27,13 @@ pub(super) struct LossTile<'a, T> {
 
 impl<'a, T: Real> LossTile<'a, T> {
     /// The terms of the set, with their indices among those of the network.
-    fn numbered_terms(&self) -> impl Iterator<Item = (usize, &'a Term<T>)> + use<'a, T> {
+    fn numbered_terms(&self) -> impl Iterator<Item = (usize, &'a LossTerm<T>)> + use<'a, T> {
         let set = self.set;
         self.terms.iter().enumerate().filter(move |(_, term)| term.set == set)
     }
 
     /// The terms of the set.
-    pub(super) fn terms(&self) -> impl Iterator<Item = &'a Term<T>> + use<'a, T> {
+    pub(super) fn terms(&self) -> impl Iterator<Item = &'a LossTerm<T>> + use<'a, T> {
         self.numbered_terms().map(|(_, term)| term)
     }
 
@@ -53,7 +53,7 @@ impl<'a, T: Real> LossTile<'a, T> {
     }
 
     /// Loss of a term, after a forward sweep.
-    pub(super) fn loss_of(&mut self, term: &Term<T>) -> T {
+    pub(super) fn loss_of(&mut self, term: &LossTerm<T>) -> T {
         term.weighted().value(&term.outputs(&self.tile, self.workspace), self.buffers)
     }
 
@@ -90,7 +90,7 @@ impl<'a, T: Real> LossTile<'a, T> {
     /// Fills the residuals of a term in `r`, which has a row of residuals for each sample. Leaves the roots of the loss in the buffers,
     /// where [`seed_row`](Self::seed_row), [`seed_residuals`](Self::seed_residuals) and
     /// [`residual_derivatives`](Self::residual_derivatives) find them.
-    pub(super) fn residuals(&mut self, term: &Term<T>, r: &mut [T]) {
+    pub(super) fn residuals(&mut self, term: &LossTerm<T>, r: &mut [T]) {
         let loss = term.weighted();
         let (_, root_width) = loss.root(term.output.width());
         self.buffers.reserve_roots(self.workspace.tile_rows() * root_width);
@@ -98,27 +98,27 @@ impl<'a, T: Real> LossTile<'a, T> {
     }
 
     /// Finds the roots as [`residuals`](Self::residuals) does.
-    pub(super) fn find_roots(&mut self, term: &Term<T>) {
+    pub(super) fn find_roots(&mut self, term: &LossTerm<T>) {
         let scratch = std::mem::take(&mut self.scratch);
         self.residuals(term, &mut scratch[..self.tile.rows.len() * self.group]);
         self.scratch = scratch;
     }
 
     /// Starts a reverse sweep for one row of each sample's Jacobian.
-    pub(super) fn seed_row(&mut self, term: &Term<T>, row: usize) {
+    pub(super) fn seed_row(&mut self, term: &LossTerm<T>, row: usize) {
         let (adjoint, _) = self.workspace.seed(&self.tile, term.output);
         term.weighted().seed_row(self.buffers, term.output.width(), row, adjoint);
     }
 
     /// Starts a reverse sweep with a factor for each residual.
-    pub(super) fn seed_residuals(&mut self, term: &Term<T>, factors: &[T]) {
+    pub(super) fn seed_residuals(&mut self, term: &LossTerm<T>, factors: &[T]) {
         let seed = self.workspace.seed(&self.tile, term.output);
         let place = (term.first_row, self.group);
         term.weighted().seed_residuals(self.buffers, term.output.width(), factors, place, seed);
     }
 
     /// Writes the derivative of the residuals of a term for the derivative `change` of its output.
-    pub(super) fn residual_derivatives(&self, term: &Term<T>, change: Option<&[T]>, derivatives: &mut [T]) {
+    pub(super) fn residual_derivatives(&self, term: &LossTerm<T>, change: Option<&[T]>, derivatives: &mut [T]) {
         let place = (term.first_row, self.group);
         term.weighted().residual_derivatives(self.buffers, term.output.width(), change, place, derivatives);
     }

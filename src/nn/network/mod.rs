@@ -24,8 +24,8 @@ use super::factor_plan::FactorPlan;
 use super::factors::Factors;
 use super::losses::Loss;
 use super::sweep::{Masks, RowProgress, WantedColumns, Workspace, coming_from, leading_to};
-use super::tape::{Node, Operation, Record, Tape};
-use super::term::Term;
+use super::tape::{Node, Operation, Tape, TapeRecord};
+use super::term::LossTerm;
 use super::weighted_loss::LossBuffers;
 use crate::distributed::Communicator;
 use crate::real::Real;
@@ -103,7 +103,7 @@ impl<T: Real> Network<T> {
     pub fn new(tape: Tape<T>, variables: &Variables<T>) -> Result<Self, TapeError> {
         let known: Vec<Variable> = variables.iter().collect();
         let mut inputs = Vec::new();
-        for (index, Record { operation, width, .. }) in tape.records().iter().enumerate() {
+        for (index, TapeRecord { operation, width, .. }) in tape.records().iter().enumerate() {
             let name = operation.name();
             if !operation.arguments().all(|node| tape.holds(node) && node.index() < index) {
                 return Err(TapeError::ForeignNode { operation: name });
@@ -192,7 +192,7 @@ impl<T: Real> Network<T> {
             self.schema.targets.len() - 1
         });
         let first_row = self.sweeps.rows_of_set(set);
-        self.sweeps.terms.push(Term { output, loss, weight, set, target, first_row });
+        self.sweeps.terms.push(LossTerm { output, loss, weight, set, target, first_row });
         self.sweeps.buffers.reserve(self.sweeps.workspace.tile_rows(), width);
         self.sweeps.residuals.resize(self.sweeps.workspace.tile_rows() * self.rows_per_sample(), T::ZERO);
         self.mark_loss_nodes();

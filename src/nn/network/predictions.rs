@@ -8,7 +8,7 @@ use super::loss_tile::LossTile;
 use crate::nn::BatchError;
 use crate::nn::batch::Selection;
 use crate::nn::losses::Targets;
-use crate::nn::sweep::Tile;
+use crate::nn::sweep::BatchTile;
 use crate::real::Real;
 use crate::variables::Variables;
 
@@ -79,7 +79,7 @@ impl<T: Real> Network<T> {
                 };
                 passing.fill(inputs, targets, weights, &selection);
                 passing.mean_over = share.total;
-                let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
+                let tile = BatchTile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
                 let (nodes, scratch) = (&loss_nodes[set], &mut residuals[..]);
                 let mut tile = LossTile { tile, workspace, terms, set, nodes, group, buffers, scratch };
                 tile.forward();

@@ -6,7 +6,7 @@ use crate::real::Real;
 
 /// Some columns of a row-major matrix.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Columns {
+pub(crate) struct ColumnRange {
     /// Numbers in a whole row.
     pub(crate) width: usize,
     /// The first column.
@@ -16,9 +16,9 @@ pub(crate) struct Columns {
 /// Copies `count` columns, or adds them to `to`.
 pub(crate) fn transfer<T: Real>(
     from: &[T],
-    from_columns: Columns,
+    from_columns: ColumnRange,
     to: &mut [T],
-    to_columns: Columns,
+    to_columns: ColumnRange,
     count: usize,
     add: bool,
 ) {

@@ -1,11 +1,11 @@
 //! The curvature sweep: how the values bend along a direction, `d²y(x + tv)/dt²`.
 
 use super::affine::affine;
-use super::tangent::{Tangents, propagate};
+use super::tangent::{NodeTangents, propagate};
 use super::workspace::Values;
-use super::{Tile, Workspace};
+use super::{BatchTile, Workspace};
 use crate::nn::arithmetic::{Arithmetic, put};
-use crate::nn::tape::{Operation, Record};
+use crate::nn::tape::{Operation, TapeRecord};
 use crate::real::Real;
 
 impl<T: Real> Workspace<T> {
@@ -13,7 +13,7 @@ impl<T: Real> Workspace<T> {
     /// forward sweep; the tangents are computed on the way.
     ///
     /// Every operation passes second derivatives on as it does first ones; what is not linear adds a part of its own.
-    pub(crate) fn curvature(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
+    pub(crate) fn curvature(&mut self, tile: &BatchTile<'_, T>, wanted: &[bool], direction: &[T]) {
         self.reserve_curvatures();
         let mut needs_tangent = std::mem::take(&mut self.needs_tangent);
         find_needed_tangents(tile.tape.records(), wanted, &mut needs_tangent);
@@ -36,17 +36,17 @@ impl<T: Real> Workspace<T> {
         let values = values.current();
         let value = Values { tile, layout: value_layout, uniform, numbers: values };
         let count = tile.rows.len();
-        let tangent = Tangents { layout, numbers: derivatives, reached, count };
+        let tangent = NodeTangents { layout, numbers: derivatives, reached, count };
         has_curvature.fill(false);
         for (index, record) in tile.tape.records().iter().enumerate() {
             if !wanted[index] {
                 continue;
             }
             let (before, ddy) = layout.split(curvatures, index, count);
-            let curvature = Tangents { layout, numbers: before, reached: has_curvature, count };
+            let curvature = NodeTangents { layout, numbers: before, reached: has_curvature, count };
             let y = &values[value_layout.block(index, count)];
             let mut bends = propagate(record, &value, curvature, None, y, ddy);
-            let Record { operation, .. } = record;
+            let TapeRecord { operation, .. } = record;
             match *operation {
                 Operation::Dense { x, weight, positions, .. } => {
                     if let Some(dx) = tangent.of(x) {
@@ -88,9 +88,9 @@ impl<T: Real> Workspace<T> {
 }
 
 /// Marks the wanted nodes whose tangents second derivatives are computed from: arguments, and quotients.
-fn find_needed_tangents<T: Real>(records: &[Record<T>], wanted: &[bool], needs_tangent: &mut [bool]) {
+fn find_needed_tangents<T: Real>(records: &[TapeRecord<T>], wanted: &[bool], needs_tangent: &mut [bool]) {
     needs_tangent.fill(false);
-    for (index, Record { operation, .. }) in records.iter().enumerate().filter(|&(index, _)| wanted[index]) {
+    for (index, TapeRecord { operation, .. }) in records.iter().enumerate().filter(|&(index, _)| wanted[index]) {
         needs_tangent[index] = matches!(operation, Operation::Arithmetic { kind: Arithmetic::Div, .. });
         operation.arguments().for_each(|node| needs_tangent[node.index()] = true);
     }

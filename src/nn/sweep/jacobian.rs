@@ -6,7 +6,7 @@ use super::forward::row_number;
 use super::outer_products::{LayerUse, MOST_USES, OuterProducts};
 use super::positions::{SharedProducts, SharedRows};
 use super::reverse::Sink;
-use super::{Tile, Workspace};
+use super::{BatchTile, Workspace};
 use crate::kernels::simd::{self, Kernel};
 use crate::nn::arithmetic::put;
 use crate::real::Real;
@@ -101,7 +101,7 @@ impl<'a, T: Real> JacobianRows<'a, T> {
     }
 
     /// Sums the products of dense layers after the reverse sweep, and fills the columns of the variables that no adjoint has reached.
-    pub(crate) fn finish(mut self, workspace: &Workspace<T>, tile: &Tile<'_, T>) {
+    pub(crate) fn finish(mut self, workspace: &Workspace<T>, tile: &BatchTile<'_, T>) {
         let layers = std::mem::take(&mut self.progress.layers);
         for (place, &index) in layers.iter().enumerate() {
             let Some((weight, _)) = workspace.layer(tile, index) else { continue };

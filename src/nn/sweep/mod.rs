@@ -27,4 +27,4 @@ pub(crate) use jacobian::{JacobianRows, RowProgress, WantedColumns};
 pub(crate) use masks::{Masks, fill_signs};
 pub(crate) use paths::{coming_from, leading_to};
 pub(crate) use reverse::{Nowhere, Sink, takes_stacks};
-pub(crate) use workspace::{Tile, Workspace};
+pub(crate) use workspace::{BatchTile, Workspace};

@@ -1,13 +1,13 @@
 //! The reverse sweep: adjoints.
 
-use super::columns::{Columns, repeat, row_sums, transfer};
+use super::columns::{ColumnRange, repeat, row_sums, transfer};
 use super::outer_products::LayerUse;
-use super::workspace::{Layout, Values};
-use super::{Tile, Workspace};
+use super::workspace::{NodeLayout, Values};
+use super::{BatchTile, Workspace};
 use crate::kernels::Factor;
-use crate::nn::arithmetic::{Side, put};
+use crate::nn::arithmetic::{Operand, put};
 use crate::nn::chain_rule;
-use crate::nn::tape::{Node, Operation, Record};
+use crate::nn::tape::{Node, Operation, TapeRecord};
 use crate::real::Real;
 use crate::variables::Variable;
 
@@ -74,8 +74,8 @@ pub(crate) fn takes_stacks<T>(operation: &Operation<T>) -> bool {
 }
 
 /// Adjoints of the nodes before the current one.
-struct Adjoints<'a, T> {
-    layout: &'a Layout,
+struct NodeAdjoints<'a, T> {
+    layout: &'a NodeLayout,
     numbers: &'a mut [T],
     reached: &'a mut [bool],
     needed: &'a [bool],
@@ -83,7 +83,7 @@ struct Adjoints<'a, T> {
     stack: usize,
 }
 
-impl<T: Real> Adjoints<'_, T> {
+impl<T: Real> NodeAdjoints<'_, T> {
     /// Returns the destination of a contribution, and true if it is to be added to what is there; `None` if it is not needed.
     fn of(&mut self, node: Node) -> Option<(&mut [T], bool)> {
         let index = node.index();
@@ -97,13 +97,13 @@ impl<T: Real> Adjoints<'_, T> {
 
 /// One of the adjoints in a stack, of each node.
 struct PartOfStack<'w, 'a, T> {
-    adjoints: &'w mut Adjoints<'a, T>,
+    adjoints: &'w mut NodeAdjoints<'a, T>,
     part: usize,
 }
 
-impl<T: Real> chain_rule::Adjoints<T> for PartOfStack<'_, '_, T> {
+impl<T: Real> chain_rule::AdjointLookup<T> for PartOfStack<'_, '_, T> {
     fn of(&mut self, node: Node) -> Option<(&mut [T], bool)> {
-        let Adjoints { layout, numbers, reached, needed, count, stack } = &mut *self.adjoints;
+        let NodeAdjoints { layout, numbers, reached, needed, count, stack } = &mut *self.adjoints;
         let block = layout.stacked_block(node.index(), *count, *stack);
         let size = block.len() / *stack;
         let start = block.start + self.part * size;
@@ -113,8 +113,8 @@ impl<T: Real> chain_rule::Adjoints<T> for PartOfStack<'_, '_, T> {
 
 impl<T: Real> Workspace<T> {
     /// The weight of a dense layer in one position, and how it is used, after a reverse sweep.
-    pub(super) fn layer<'w>(&'w self, tile: &'w Tile<'w, T>, index: usize) -> Option<(Variable, LayerUse<'w, T>)> {
-        let Record { ref operation, width, .. } = tile.tape.records()[index];
+    pub(super) fn layer<'w>(&'w self, tile: &'w BatchTile<'w, T>, index: usize) -> Option<(Variable, LayerUse<'w, T>)> {
+        let TapeRecord { ref operation, width, .. } = tile.tape.records()[index];
         let Operation::Dense { x, weight, positions: 1, .. } = *operation else { return None };
         let delta = &self.derivatives[self.layout.stacked_block(index, tile.rows.len(), self.stack)];
         Some((weight.with_rows(width), LayerUse { delta, x: self.value(tile, x) }))
@@ -122,7 +122,7 @@ impl<T: Real> Workspace<T> {
 
     /// Takes the adjoints from the seeds back to the variables, and leaves those of the needed nodes readable. Needs the
     /// values of a forward sweep. A stack of adjoints goes back [`Nowhere`], through operations that take stacks.
-    pub(crate) fn reverse<S: Sink<T>>(&mut self, tile: &Tile<'_, T>, needed: &[bool], sink: &mut S) {
+    pub(crate) fn reverse<S: Sink<T>>(&mut self, tile: &BatchTile<'_, T>, needed: &[bool], sink: &mut S) {
         let Workspace { layout, value_layout, uniform, values, derivatives, stack, reached, scratch, .. } = self;
         let values = values.current();
         let value = Values { tile, layout: value_layout, uniform, numbers: values };
@@ -133,7 +133,7 @@ impl<T: Real> Workspace<T> {
             }
             let (before, delta) = layout.split_stacked(derivatives, index, count, stack);
             let (delta, width) = (&*delta, record.width);
-            let mut adjoints = Adjoints { layout, numbers: before, reached, needed, count, stack };
+            let mut adjoints = NodeAdjoints { layout, numbers: before, reached, needed, count, stack };
             match record.operation {
                 Operation::Input(_) | Operation::Constant(_) | Operation::Mask { .. } => {}
                 Operation::Variable(variable) => {
@@ -169,7 +169,7 @@ impl<T: Real> Workspace<T> {
                 }
                 Operation::Arithmetic { kind, a, b } => {
                     let y = &values[value_layout.block(index, count)];
-                    for (side, node) in [(Side::Left, a), (Side::Right, b)] {
+                    for (side, node) in [(Operand::Left, a), (Operand::Right, b)] {
                         let Some((adjoint, add)) = adjoints.of(node) else { continue };
                         for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
                             kind.times_derivative(side, value.of(a), value.of(b), y, delta, adjoint, add);
@@ -184,10 +184,10 @@ impl<T: Real> Workspace<T> {
                     rule.parts().for_each(|(node, _)| adjoints.reached[node.index()] |= needed[node.index()]);
                 }
                 Operation::Concat(ref nodes) => {
-                    let mut from = Columns { width, start: 0 };
+                    let mut from = ColumnRange { width, start: 0 };
                     for &node in nodes {
                         if let Some((adjoint, add)) = adjoints.of(node) {
-                            let to = Columns { width: node.width(), start: 0 };
+                            let to = ColumnRange { width: node.width(), start: 0 };
                             transfer(delta, from, adjoint, to, node.width(), add);
                         }
                         from.start += node.width();
@@ -198,7 +198,7 @@ impl<T: Real> Workspace<T> {
                         if !add {
                             adjoint.fill(T::ZERO);
                         }
-                        let (from, to) = (Columns { width, start: 0 }, Columns { width: x.width(), start });
+                        let (from, to) = (ColumnRange { width, start: 0 }, ColumnRange { width: x.width(), start });
                         transfer(delta, from, adjoint, to, width, true);
                     }
                 }

@@ -1,24 +1,24 @@
 //! The tangent sweep: how the values change along a direction.
 
 use super::affine::{affine, affine_of_one};
-use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
+use super::columns::{ColumnRange, broadcast, repeat, row_sums, transfer};
 use super::forward::row_number;
-use super::workspace::{Layout, Values};
-use super::{Tile, Workspace};
-use crate::nn::arithmetic::Side;
-use crate::nn::tape::{Node, Operation, Record};
+use super::workspace::{NodeLayout, Values};
+use super::{BatchTile, Workspace};
+use crate::nn::arithmetic::Operand;
+use crate::nn::tape::{Node, Operation, TapeRecord};
 use crate::real::Real;
 
 /// Derivatives of the nodes before the current one along a direction.
 #[derive(Clone, Copy)]
-pub(super) struct Tangents<'a, T> {
-    pub(super) layout: &'a Layout,
+pub(super) struct NodeTangents<'a, T> {
+    pub(super) layout: &'a NodeLayout,
     pub(super) numbers: &'a [T],
     pub(super) reached: &'a [bool],
     pub(super) count: usize,
 }
 
-impl<'a, T: Real> Tangents<'a, T> {
+impl<'a, T: Real> NodeTangents<'a, T> {
     /// A node's derivative; `None` where it is zero.
     pub(super) fn of(&self, node: Node) -> Option<&'a [T]> {
         self.reached[node.index()].then(|| &self.numbers[self.layout.block(node.index(), self.count)])
@@ -32,7 +32,7 @@ impl<'a, T: Real> Tangents<'a, T> {
 
 impl<T: Real> Workspace<T> {
     /// Computes the tangents of the wanted nodes along a direction of the variables. Needs the values of a forward sweep.
-    pub(crate) fn tangent(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
+    pub(crate) fn tangent(&mut self, tile: &BatchTile<'_, T>, wanted: &[bool], direction: &[T]) {
         let Workspace { layout, value_layout, uniform, values, derivatives, reached, .. } = self;
         let values = values.current();
         let value = Values { tile, layout: value_layout, uniform, numbers: values };
@@ -41,7 +41,7 @@ impl<T: Real> Workspace<T> {
         for (index, record) in tile.tape.records().iter().enumerate() {
             if wanted[index] {
                 let (before, dy) = layout.split(derivatives, index, count);
-                let tangent = Tangents { layout, numbers: before, reached, count };
+                let tangent = NodeTangents { layout, numbers: before, reached, count };
                 let y = &values[value_layout.block(index, count)];
                 reached[index] = propagate(record, &value, tangent, Some(direction), y, dy);
             }
@@ -52,9 +52,9 @@ impl<T: Real> Workspace<T> {
 /// Writes a node's derivative, which is linear in those of its arguments and in the direction of the variables; without a
 /// direction the variables stand still. Returns `false` where it is zero, and nothing was written.
 pub(super) fn propagate<T: Real>(
-    Record { operation, width, .. }: &Record<T>,
+    TapeRecord { operation, width, .. }: &TapeRecord<T>,
     value: &Values<'_, T>,
-    tangent: Tangents<'_, T>,
+    tangent: NodeTangents<'_, T>,
     direction: Option<&[T]>,
     y: &[T],
     dy: &mut [T],
@@ -83,7 +83,7 @@ pub(super) fn propagate<T: Real>(
         Operation::Apply { function, x } => tangent.pass(x, |dx| function.times_derivative(value.of(x), y, dx, dy)),
         Operation::Arithmetic { kind, a, b } => {
             let mut add = false;
-            for (side, node) in [(Side::Left, a), (Side::Right, b)] {
+            for (side, node) in [(Operand::Left, a), (Operand::Right, b)] {
                 if let Some(d) = tangent.of(node) {
                     kind.times_derivative(side, value.of(a), value.of(b), y, d, dy, add);
                     add = true;
@@ -93,18 +93,18 @@ pub(super) fn propagate<T: Real>(
         }
         Operation::ChainRule(ref rule) => rule.tangent(&|node| value.of(node), &|node| tangent.of(node), dy),
         Operation::Concat(ref nodes) => {
-            let mut to = Columns { width, start: 0 };
+            let mut to = ColumnRange { width, start: 0 };
             dy.fill(T::ZERO);
             for &node in nodes {
                 if let Some(d) = tangent.of(node) {
-                    transfer(d, Columns { width: node.width(), start: 0 }, dy, to, node.width(), false);
+                    transfer(d, ColumnRange { width: node.width(), start: 0 }, dy, to, node.width(), false);
                 }
                 to.start += node.width();
             }
             true
         }
         Operation::Slice { x, start } => tangent.pass(x, |dx| {
-            let (from, to) = (Columns { width: x.width(), start }, Columns { width, start: 0 });
+            let (from, to) = (ColumnRange { width: x.width(), start }, ColumnRange { width, start: 0 });
             transfer(dx, from, dy, to, width, false);
         }),
         Operation::RowSum(x) => tangent.pass(x, |dx| row_sums(dx, x.width(), dy, false)),

@@ -3,11 +3,11 @@
 use super::affine::affine;
 use super::columns::broadcast;
 use super::values::is_same;
-use crate::nn::tape::{Operation, Record};
+use crate::nn::tape::{Operation, TapeRecord};
 use crate::real::Real;
 
 /// Returns true if all samples have the same value of a node.
-pub(super) fn is_uniform<T>(records: &[Record<T>], record: &Record<T>) -> bool {
+pub(super) fn is_uniform<T>(records: &[TapeRecord<T>], record: &TapeRecord<T>) -> bool {
     match record.operation {
         Operation::Dense { x, positions: 1, .. } => matches!(records[x.index()].operation, Operation::Constant(_)),
         _ => false,
@@ -26,7 +26,7 @@ pub(super) struct UniformValues<T> {
 
 impl<T: Real> UniformValues<T> {
     /// Room for blocks of `rows` samples.
-    pub(super) fn new(records: &[Record<T>], rows: usize) -> Self {
+    pub(super) fn new(records: &[TapeRecord<T>], rows: usize) -> Self {
         let mut total = 0;
         let places = records.iter().map(|record| {
             let size = if is_uniform(records, record) { rows * record.width } else { return None };
@@ -43,11 +43,11 @@ impl<T: Real> UniformValues<T> {
     }
 
     /// Computes the values at `x` for blocks of `rows` samples, unless they are those of the last point.
-    pub(super) fn compute(&mut self, records: &[Record<T>], x: &[T], rows: usize) {
+    pub(super) fn compute(&mut self, records: &[TapeRecord<T>], x: &[T], rows: usize) {
         if self.numbers.is_empty() || is_same(&self.x, x) {
             return;
         }
-        for (Record { operation, width, .. }, &place) in records.iter().zip(&self.places) {
+        for (TapeRecord { operation, width, .. }, &place) in records.iter().zip(&self.places) {
             let (Operation::Dense { x: input, weight, bias, .. }, Some(place)) = (operation, place) else { continue };
             let Operation::Constant(row) = &records[input.index()].operation else { continue };
             let (first, rest) = self.numbers[place..place + rows * width].split_at_mut(*width);

@@ -6,7 +6,7 @@ use super::Masks;
 use super::uniform::{UniformValues, is_uniform};
 use super::values::ForwardValues;
 use crate::nn::batch::Batch;
-use crate::nn::tape::{Node, Operation, Record, Tape};
+use crate::nn::tape::{Node, Operation, Tape, TapeRecord};
 use crate::real::Real;
 
 /// Bytes of values and adjoints in one tile.
@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// A tile of a batch's rows, and the point at which the tape is evaluated there.
 #[derive(Clone)]
-pub(crate) struct Tile<'a, T> {
+pub(crate) struct BatchTile<'a, T> {
     pub(crate) tape: &'a Tape<T>,
     /// All variables.
     pub(crate) x: &'a [T],
@@ -37,9 +37,9 @@ pub(crate) struct Tile<'a, T> {
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace<T> {
     /// Layout of derivatives.
-    pub(super) layout: Layout,
+    pub(super) layout: NodeLayout,
     /// Layout of values, which has no room for those that are read elsewhere: inputs, and values that all samples share.
-    pub(super) value_layout: Layout,
+    pub(super) value_layout: NodeLayout,
     pub(super) uniform: UniformValues<T>,
     pub(super) values: ForwardValues<T>,
     /// Adjoints after a reverse sweep, tangents after a tangent sweep.
@@ -63,20 +63,20 @@ pub(crate) struct Workspace<T> {
 
 /// Layout of the nodes' blocks. A block holds a row for each sample of a tile.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(super) struct NodeLayout {
     /// Rows in a tile at most.
     pub(super) rows: usize,
     /// Numbers in a row before each node's, and in the whole row.
     offsets: Vec<usize>,
 }
 
-impl Layout {
-    fn new<T: Real>(records: &[Record<T>]) -> Self {
-        let is_computed = |record: &&Record<T>| !matches!(record.operation, Operation::Input(_));
+impl NodeLayout {
+    fn new<T: Real>(records: &[TapeRecord<T>]) -> Self {
+        let is_computed = |record: &&TapeRecord<T>| !matches!(record.operation, Operation::Input(_));
         let computed: usize = records.iter().filter(is_computed).map(|record| record.width).sum();
         let row_bytes = computed.max(1).saturating_mul(2 * size_of::<T>());
         // A convolution's products have a row for each position.
-        let positions = |record: &Record<T>| match record.operation {
+        let positions = |record: &TapeRecord<T>| match record.operation {
             Operation::Dense { positions, .. } => positions,
             _ => 1,
         };
@@ -87,12 +87,12 @@ impl Layout {
     }
 
     /// A layout for tiles of `rows` rows, in which some nodes have no block.
-    fn without<T>(rows: usize, records: &[Record<T>], is_left_out: impl Fn(&Record<T>) -> bool) -> Self {
+    fn without<T>(rows: usize, records: &[TapeRecord<T>], is_left_out: impl Fn(&TapeRecord<T>) -> bool) -> Self {
         let mut offsets = vec![0];
         for record in records {
             offsets.push(offsets[offsets.len() - 1] + if is_left_out(record) { 0 } else { record.width });
         }
-        Layout { rows, offsets }
+        NodeLayout { rows, offsets }
     }
 
     /// Numbers in the whole row.
@@ -135,8 +135,8 @@ impl Layout {
 /// Read access to values.
 #[derive(Clone, Copy)]
 pub(super) struct Values<'a, T> {
-    pub(super) tile: &'a Tile<'a, T>,
-    pub(super) layout: &'a Layout,
+    pub(super) tile: &'a BatchTile<'a, T>,
+    pub(super) layout: &'a NodeLayout,
     pub(super) uniform: &'a UniformValues<T>,
     pub(super) numbers: &'a [T],
 }
@@ -182,10 +182,11 @@ impl TileSize {
 impl<T: Real> Workspace<T> {
     /// Room for a tape's nodes.
     pub(crate) fn new(tape: &Tape<T>) -> Self {
-        let layout = Layout::new(tape.records());
-        let is_elsewhere =
-            |record: &Record<T>| matches!(record.operation, Operation::Input(_)) || is_uniform(tape.records(), record);
-        let value_layout = Layout::without(layout.rows, tape.records(), is_elsewhere);
+        let layout = NodeLayout::new(tape.records());
+        let is_elsewhere = |record: &TapeRecord<T>| {
+            matches!(record.operation, Operation::Input(_)) || is_uniform(tape.records(), record)
+        };
+        let value_layout = NodeLayout::without(layout.rows, tape.records(), is_elsewhere);
         let numbers = layout.rows * layout.width();
         let widest = tape.records().iter().map(|record| record.width).max().unwrap_or(0);
         Workspace {
@@ -231,19 +232,19 @@ impl<T: Real> Workspace<T> {
     }
 
     /// A node's value, after a forward sweep.
-    pub(crate) fn value<'a>(&'a self, tile: &'a Tile<'a, T>, node: Node) -> &'a [T] {
+    pub(crate) fn value<'a>(&'a self, tile: &'a BatchTile<'a, T>, node: Node) -> &'a [T] {
         Values { tile, layout: &self.value_layout, uniform: &self.uniform, numbers: self.values.current() }.of(node)
     }
 
     /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero. Those of a stack
     /// come one after the other.
-    pub(crate) fn derivative(&self, tile: &Tile<'_, T>, node: Node) -> Option<&[T]> {
+    pub(crate) fn derivative(&self, tile: &BatchTile<'_, T>, node: Node) -> Option<&[T]> {
         let block = self.layout.stacked_block(node.index(), tile.rows.len(), self.stack);
         self.reached[node.index()].then(|| &self.derivatives[block])
     }
 
     /// A node's second derivative after a curvature sweep; `None` where it is zero.
-    pub(crate) fn second_derivative(&self, tile: &Tile<'_, T>, node: Node) -> Option<&[T]> {
+    pub(crate) fn second_derivative(&self, tile: &BatchTile<'_, T>, node: Node) -> Option<&[T]> {
         self.has_curvature[node.index()].then(|| &self.curvatures[self.layout.block(node.index(), tile.rows.len())])
     }
 
@@ -267,7 +268,7 @@ impl<T: Real> Workspace<T> {
 
     /// Returns the destination of the adjoint of a node from which a reverse sweep starts, and true if it is to be added to what
     /// is there.
-    pub(crate) fn seed(&mut self, tile: &Tile<'_, T>, node: Node) -> (&mut [T], bool) {
+    pub(crate) fn seed(&mut self, tile: &BatchTile<'_, T>, node: Node) -> (&mut [T], bool) {
         let add = std::mem::replace(&mut self.reached[node.index()], true);
         let Range { start, end } = self.layout.stacked_block(node.index(), tile.rows.len(), self.stack);
         let size = (end - start) / self.stack;
@@ -291,7 +292,7 @@ mod tests {
         let x = tape.input(side * side);
         let x = tape.reshape(x, Shape::Image { channels: 1, height: side, width: side }).unwrap();
         tape.conv2d(x, weight, None, Window::new([3, 3])).unwrap();
-        Layout::new(tape.records()).rows
+        NodeLayout::new(tape.records()).rows
     }
 
     #[test]
@@ -306,6 +307,6 @@ mod tests {
         let mut tape = Tape::<f64>::new();
         let x = tape.input(20_000);
         tape.tanh(x);
-        assert_eq!(Layout::new(tape.records()).rows, 64);
+        assert_eq!(NodeLayout::new(tape.records()).rows, 64);
     }
 }

@@ -21,7 +21,7 @@ pub(super) enum Channel {
 }
 
 /// Derivatives that have been recorded; `None` where they are zero.
-pub(super) type Recorded = std::collections::HashMap<(usize, Channel), Option<Node>>;
+pub(super) type RecordedDerivatives = std::collections::HashMap<(usize, Channel), Option<Node>>;
 
 impl<T: Real> Tape<T> {
     /// The derivative of every number of `y` by column `column` of the input `x`, sample by sample: a node of the width of

@@ -48,19 +48,19 @@ use crate::variables::Variable;
 #[derive(Debug, Clone)]
 pub struct Tape<T> {
     id: usize,
-    records: Vec<Record<T>>,
+    records: Vec<TapeRecord<T>>,
     inputs: usize,
     /// Outer layers come before those within them.
     layers: Vec<LayerSpan>,
     /// Number of layers that are being recorded.
     open_layers: usize,
     /// Derivatives by inputs.
-    derivatives: derivatives::Recorded,
+    derivatives: derivatives::RecordedDerivatives,
 }
 
 /// An operation, and the width and the shape of its value.
 #[derive(Debug, Clone)]
-pub(crate) struct Record<T> {
+pub(crate) struct TapeRecord<T> {
     pub(crate) operation: Operation<T>,
     pub(crate) width: usize,
     pub(crate) shape: Shape,
@@ -291,7 +291,7 @@ impl<T: Real> Tape<T> {
 
     fn record(&mut self, operation: Operation<T>, shape: Shape) -> Node {
         let node = Node { tape: self.id, index: self.records.len(), shape };
-        self.records.push(Record { operation, width: shape.numbers(), shape });
+        self.records.push(TapeRecord { operation, width: shape.numbers(), shape });
         node
     }
 
@@ -311,7 +311,7 @@ impl<T: Real> Tape<T> {
     }
 
     /// All records, in order: arguments come before what is computed from them.
-    pub(crate) fn records(&self) -> &[Record<T>] {
+    pub(crate) fn records(&self) -> &[TapeRecord<T>] {
         &self.records
     }
 }

@@ -1,6 +1,6 @@
 //! Assignment of variables to groups.
 
-use super::Group;
+use super::OptimizerGroup;
 use crate::optim::{OptimizerError, OptimizerResult};
 use crate::real::Real;
 use crate::variables::{Variable, Variables, pattern};
@@ -10,7 +10,7 @@ use crate::variables::{Variable, Variables, pattern};
 pub(super) struct Assignment(Vec<Option<usize>>);
 
 impl Assignment {
-    pub(super) fn new<T: Real>(groups: &[Group<T>], variables: &Variables<T>) -> OptimizerResult<Self> {
+    pub(super) fn new<T: Real>(groups: &[OptimizerGroup<T>], variables: &Variables<T>) -> OptimizerResult<Self> {
         let of = |patterns: &Option<Vec<String>>, name: &str| {
             patterns.iter().flatten().any(|pattern| pattern::matches(pattern, name))
         };

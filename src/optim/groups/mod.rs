@@ -49,12 +49,12 @@ const NAME: &str = "groups";
 /// ```
 #[derive(Default)]
 pub struct Groups<T: Real> {
-    groups: Vec<Group<T>>,
+    groups: Vec<OptimizerGroup<T>>,
     iterations: u64,
-    memory: Option<Memory<T>>,
+    memory: Option<GroupsMemory<T>>,
 }
 
-struct Group<T: Real> {
+struct OptimizerGroup<T: Real> {
     /// Patterns of names; none for the group that takes the rest.
     patterns: Option<Vec<String>>,
     optimizer: Box<dyn Optimizer<T>>,
@@ -66,7 +66,7 @@ struct Group<T: Real> {
 }
 
 /// State that is kept for the variables it was built for.
-struct Memory<T> {
+struct GroupsMemory<T> {
     layout: Layout,
     assignment: Assignment,
     gradients: Gradients<T>,
@@ -98,7 +98,7 @@ impl<T: Real> Groups<T> {
 
     fn with(mut self, patterns: Option<Vec<String>>, optimizer: Box<dyn Optimizer<T>>) -> Self {
         let before = OptimizerState::default();
-        self.groups.push(Group { patterns, optimizer, before, has_stepped: false, is_last: false });
+        self.groups.push(OptimizerGroup { patterns, optimizer, before, has_stepped: false, is_last: false });
         self.iterations = 0;
         self.memory = None;
         self
@@ -115,7 +115,7 @@ impl<T: Real> Groups<T> {
     }
 }
 
-impl<T: Real> Memory<T> {
+impl<T: Real> GroupsMemory<T> {
     /// Records the layout of the variables.
     fn record(&mut self, variables: &Variables<T>) {
         self.values.clear();

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayViewD;
 
-use super::{Assignment, Group, Groups, Memory, NAME};
+use super::{Assignment, Groups, GroupsMemory, NAME, OptimizerGroup};
 use crate::optim::state_reader::{StateReader, refuse};
 use crate::optim::state_writer::StateWriter;
 use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport};
@@ -25,7 +25,7 @@ impl<T: Real> Groups<T> {
         all
     }
 
-    fn memory(&self) -> OptimizerResult<&Memory<T>> {
+    fn memory(&self) -> OptimizerResult<&GroupsMemory<T>> {
         self.memory.as_ref().ok_or_else(|| OptimizerError::not_built(NAME))
     }
 
@@ -34,9 +34,9 @@ impl<T: Real> Groups<T> {
     }
 }
 
-impl<T: Real> Memory<T> {
-    fn new(groups: &[Group<T>], variables: &Variables<T>) -> OptimizerResult<Self> {
-        let mut memory = Memory {
+impl<T: Real> GroupsMemory<T> {
+    fn new(groups: &[OptimizerGroup<T>], variables: &Variables<T>) -> OptimizerResult<Self> {
+        let mut memory = GroupsMemory {
             layout: Layout::of(variables),
             assignment: Assignment::new(groups, variables)?,
             gradients: Gradients::new(variables),
@@ -54,7 +54,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
     }
 
     fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
-        let memory = Memory::new(&self.groups, variables)?;
+        let memory = GroupsMemory::new(&self.groups, variables)?;
         let mut restricted = variables.clone();
         for (index, group) in self.groups.iter_mut().enumerate() {
             memory.restrict(index, &mut restricted);
@@ -145,7 +145,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         if let Some(memory) = &self.memory {
             memory.layout.check(NAME, variables.iter())?;
         }
-        let memory = Memory::new(&self.groups, variables)?;
+        let memory = GroupsMemory::new(&self.groups, variables)?;
         let is_built = !state.variables.is_empty();
         if is_built {
             memory.layout.check_state(state)?;

@@ -1,6 +1,6 @@
 //! The step of several optimizers: all of them, or none.
 
-use super::{Group, Groups, Memory, NAME};
+use super::{Groups, GroupsMemory, NAME, OptimizerGroup};
 use crate::optim::{Optimizer, OptimizerError, OptimizerResult, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
@@ -63,7 +63,11 @@ impl<T: Real> Groups<T> {
     fn together(
         &mut self,
         variables: &mut Variables<T>,
-        steps: impl FnOnce(&mut [Group<T>], &mut Memory<T>, &mut Variables<T>) -> OptimizerResult<StepReport<T>>,
+        steps: impl FnOnce(
+            &mut [OptimizerGroup<T>],
+            &mut GroupsMemory<T>,
+            &mut Variables<T>,
+        ) -> OptimizerResult<StepReport<T>>,
     ) -> OptimizerResult<StepReport<T>> {
         match &self.memory {
             None => self.build(variables)?,
@@ -86,7 +90,7 @@ impl<T: Real> Groups<T> {
     }
 }
 
-impl<T: Real> Group<T> {
+impl<T: Real> OptimizerGroup<T> {
     /// A step that can be taken back, unless it is the last.
     fn attempt<R>(&mut self, step: impl FnOnce(&mut dyn Optimizer<T>) -> OptimizerResult<R>) -> OptimizerResult<R> {
         if !self.is_last {
@@ -97,7 +101,7 @@ impl<T: Real> Group<T> {
     }
 }
 
-impl<T: Real> Memory<T> {
+impl<T: Real> GroupsMemory<T> {
     /// Variables that a group has to train.
     fn of_group(&self, group: usize) -> impl Iterator<Item = Variable> {
         let variables = self.layout.variables().zip(&self.trainable).filter(|(_, trainable)| **trainable);
@@ -111,7 +115,7 @@ impl<T: Real> Memory<T> {
 }
 
 /// Resets the groups before a step: none has stepped, and the last to step is marked.
-fn prepare<T: Real>(groups: &mut [Group<T>], memory: &Memory<T>) {
+fn prepare<T: Real>(groups: &mut [OptimizerGroup<T>], memory: &GroupsMemory<T>) {
     for group in &mut *groups {
         (group.has_stepped, group.is_last) = (false, false);
     }
@@ -125,8 +129,8 @@ fn prepare<T: Real>(groups: &mut [Group<T>], memory: &Memory<T>) {
 /// Applies gradients to the groups that are of first order, or to the others. Returns whether any had one, and whether
 /// any step was made.
 fn apply<T: Real>(
-    groups: &mut [Group<T>],
-    memory: &Memory<T>,
+    groups: &mut [OptimizerGroup<T>],
+    memory: &GroupsMemory<T>,
     gradients: &Gradients<T>,
     variables: &mut Variables<T>,
     first_order: bool,
@@ -147,7 +151,11 @@ fn apply<T: Real>(
 }
 
 /// Variables and optimizers as they were.
-fn undo<T: Real>(groups: &mut [Group<T>], memory: &Memory<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
+fn undo<T: Real>(
+    groups: &mut [OptimizerGroup<T>],
+    memory: &GroupsMemory<T>,
+    variables: &mut Variables<T>,
+) -> OptimizerResult<()> {
     variables.values_mut().copy_from_slice(&memory.values);
     for (index, group) in groups.iter_mut().enumerate().filter(|(_, group)| group.has_stepped) {
         memory.restrict(index, variables);

@@ -19,7 +19,7 @@ pub(super) struct SingularBlock(pub(super) usize);
 
 /// Factors and inverses of all blocks.
 #[derive(Debug, Clone)]
-pub(super) struct Curvature<T> {
+pub(super) struct KroneckerCurvature<T> {
     /// The last estimate.
     pub(super) sample: KroneckerFactors<T>,
     /// Weight or table, and bias, of each block.
@@ -65,7 +65,7 @@ impl<T: Real> Versions<T> {
     }
 }
 
-impl<T: Real> Curvature<T> {
+impl<T: Real> KroneckerCurvature<T> {
     /// Room for these blocks.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl<T: Real> Curvature<T> {
             KroneckerBlock::Embedding { .. } | KroneckerBlock::Diagonal { .. } => 0,
         };
         let largest = blocks.iter().map(parameters).max().unwrap_or(0);
-        Ok(Curvature {
+        Ok(KroneckerCurvature {
             variables,
             factors: Versions::new(count),
             inverses: Versions::new(count),
@@ -119,7 +119,7 @@ impl<T: Real> Curvature<T> {
 
     /// Moves the averages of the active blocks towards the sample, by `1 − min(1 − 1/k, decay)` for estimate `k`.
     pub(super) fn average(&mut self, decay: f64) {
-        let Curvature { sample, factors, counts, active, .. } = self;
+        let KroneckerCurvature { sample, factors, counts, active, .. } = self;
         let Versions { now, next, is_new } = factors;
         *is_new = true;
         for block in 0..active.len() {
@@ -149,7 +149,7 @@ impl<T: Real> Curvature<T> {
     ///
     /// [`SingularBlock`] for a factor that has no inverse, whatever the damping.
     pub(super) fn invert(&mut self, damping: impl Fn(Option<Variable>) -> f64) -> Result<f64, SingularBlock> {
-        let Curvature { sample, factors, inverses, variables, memory, active, counts, .. } = self;
+        let KroneckerCurvature { sample, factors, inverses, variables, memory, active, counts, .. } = self;
         inverses.is_new = true;
         let factors = factors.latest();
         let mut effective = 0.0;
@@ -181,13 +181,13 @@ impl<T: Real> Curvature<T> {
 
     /// The products that a problem may form in `direction` before it is [preconditioned](Self::precondition).
     pub(super) fn output_products<'a>(&'a mut self, direction: &'a mut [T]) -> OutputProducts<'a, T> {
-        let Curvature { sample, inverses, whole, formed, matrix, .. } = self;
+        let KroneckerCurvature { sample, inverses, whole, formed, matrix, .. } = self;
         OutputProducts { factors: sample, inverses: inverses.latest(), whole, sums: direction, formed, room: matrix }
     }
 
     /// Fills `direction` with the preconditioned gradient, where there is one.
     pub(super) fn precondition(&mut self, gradients: &Gradients<T>, direction: &mut [T]) {
-        let Curvature { sample, inverses, variables, active, formed, matrix, product, .. } = self;
+        let KroneckerCurvature { sample, inverses, variables, active, formed, matrix, product, .. } = self;
         let inverses = inverses.latest();
         for block in (0..active.len()).filter(|&block| active[block]) {
             let [(inputs, n, full_inputs), (outputs, m, full_outputs)] = sample.places(block);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::curvature::Curvature;
+use super::curvature::KroneckerCurvature;
 use super::quadratic_model::Combination;
 use super::scalars::Scalars;
 use super::settings::{KroneckerHyperparameters, KroneckerSettings};
@@ -33,7 +33,7 @@ pub(super) struct KroneckerMemory<T> {
     /// Room for the next values.
     pub(super) values: Vec<T>,
     /// Curvature; none before the first step, which knows the layers.
-    pub(super) curvature: Option<Curvature<T>>,
+    pub(super) curvature: Option<KroneckerCurvature<T>>,
     pub(super) scalars: Scalars,
 }
 

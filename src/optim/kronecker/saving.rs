@@ -1,6 +1,6 @@
 //! The state, saved and restored.
 
-use super::curvature::Curvature;
+use super::curvature::KroneckerCurvature;
 use super::scalars::Scalars;
 use super::settings::KroneckerStep;
 use super::{KroneckerLevenbergMarquardt, KroneckerMemory, SLOT};
@@ -54,7 +54,7 @@ impl<T: Real> KroneckerMemory<T> {
         let blocks: Option<Vec<_>> =
             blocks.iter().map(|&numbers| KroneckerBlock::from_numbers(numbers, parameters)).collect();
         let Some(blocks) = blocks.filter(|_| rest.is_empty()) else { return refuse("blocks are none") };
-        let mut curvature = Curvature::new(&blocks, widest, &self.layout)?;
+        let mut curvature = KroneckerCurvature::new(&blocks, widest, &self.layout)?;
         let counts = from.numbers("counts")?;
         if counts.len() != blocks.len() {
             return refuse(format!("it has {} counts of {} blocks", counts.len(), blocks.len()));

@@ -1,6 +1,6 @@
 //! The step.
 
-use super::curvature::{Curvature, SingularBlock};
+use super::curvature::{KroneckerCurvature, SingularBlock};
 use super::memory::KroneckerMemory;
 use super::quadratic_model::{Combination, QuadraticModel};
 use super::scalars::{GAIN_INTERVAL, Scalars};
@@ -39,7 +39,7 @@ impl<T: Real> KroneckerMemory<T> {
         let is_new = self.curvature.is_none();
         let mut curvature = match self.curvature.take() {
             Some(curvature) => curvature,
-            None => Curvature::new(problem.kronecker_blocks(), settings.widest, &self.layout)?,
+            None => KroneckerCurvature::new(problem.kronecker_blocks(), settings.widest, &self.layout)?,
         };
         let outcome = self.step_with(&mut curvature, settings, (steps, now), problem, variables);
         if outcome.is_err() {
@@ -52,7 +52,7 @@ impl<T: Real> KroneckerMemory<T> {
 
     fn step_with(
         &mut self,
-        curvature: &mut Curvature<T>,
+        curvature: &mut KroneckerCurvature<T>,
         settings: &KroneckerSettings,
         (steps, now): (u64, &KroneckerHyperparameters),
         problem: &mut dyn KroneckerFactored<T>,
@@ -125,7 +125,7 @@ impl<T: Real> KroneckerMemory<T> {
     /// Computes loss and gradient, with a sample of the factors where these are renewed, and lists the entries that move.
     fn linearize(
         &mut self,
-        curvature: &mut Curvature<T>,
+        curvature: &mut KroneckerCurvature<T>,
         seed: u64,
         now: &KroneckerHyperparameters,
         renewal: &Renewal,
@@ -154,7 +154,7 @@ impl<T: Real> KroneckerMemory<T> {
     /// very different, this one is adjusted, too, in a few inversions.
     fn invert(
         &self,
-        curvature: &mut Curvature<T>,
+        curvature: &mut KroneckerCurvature<T>,
         scalars: &mut Scalars,
         now: &KroneckerHyperparameters,
         inversions: usize,
@@ -180,7 +180,7 @@ impl<T: Real> KroneckerMemory<T> {
     }
 
     /// Refuses a variable that has a gradient, but no block.
-    fn check_blocks(&self, curvature: &Curvature<T>, variables: &Variables<T>) -> OptimizerResult<()> {
+    fn check_blocks(&self, curvature: &KroneckerCurvature<T>, variables: &Variables<T>) -> OptimizerResult<()> {
         let has_block = |variable| curvature.variables.iter().any(|block| block.contains(&Some(variable)));
         let mut with_gradient = variables.iter().filter(|&v| self.gradients.of(v) != Gradient::Absent);
         match with_gradient.find(|&variable| !variable.is_empty() && !has_block(variable)) {
@@ -215,7 +215,7 @@ impl<T: Real> KroneckerMemory<T> {
             self.values.copy_from_slice(variables.values());
         }
         for range in &self.moving {
-            simd::run(Form {
+            simd::run(FormStep {
                 step: &mut self.next[range.clone()],
                 values: &mut self.values[range.clone()],
                 from: &variables.values()[range.clone()],
@@ -243,12 +243,12 @@ impl<T: Real> KroneckerMemory<T> {
 }
 
 /// The name of a block's first variable.
-fn name_of<T: Real>(curvature: &Curvature<T>, block: usize, variables: &Variables<T>) -> String {
+fn name_of<T: Real>(curvature: &KroneckerCurvature<T>, block: usize, variables: &Variables<T>) -> String {
     curvature.variables[block][0].map_or("", |variable| variables.name(variable)).to_owned()
 }
 
 /// `step = along · direction + last · velocity`, `values = from + step`, and a sum of zeros, or of NaN.
-struct Form<'a, T> {
+struct FormStep<'a, T> {
     step: &'a mut [T],
     values: &'a mut [T],
     from: &'a [T],
@@ -258,10 +258,10 @@ struct Form<'a, T> {
     zero: &'a mut T,
 }
 
-impl<T: Real> Kernel for Form<'_, T> {
+impl<T: Real> Kernel for FormStep<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Form { step, values, from, direction, velocity, factors: [along, last], zero } = self;
+        let FormStep { step, values, from, direction, velocity, factors: [along, last], zero } = self;
         let mut zeros = [T::ZERO; 8];
         let n = step.len();
         let (values, from, direction, velocity) = (&mut values[..n], &from[..n], &direction[..n], &velocity[..n]);

@@ -10,7 +10,7 @@ use crate::train::TrainError;
 
 /// Inputs, targets and weights: a shard of them, where there are several ranks.
 #[derive(Debug, Clone)]
-pub(super) struct Data<'d, T> {
+pub(super) struct TrainingData<'d, T> {
     pub(super) inputs: Vec<ArrayView2<'d, T>>,
     pub(super) targets: Vec<ArrayView2<'d, T>>,
     pub(super) weights: Option<&'d [T]>,
@@ -20,14 +20,14 @@ pub(super) struct Data<'d, T> {
     pub(super) total: usize,
 }
 
-impl<'d, T: Real> Data<'d, T> {
+impl<'d, T: Real> TrainingData<'d, T> {
     pub(super) fn new<'v: 'd>(
         inputs: &[ArrayView2<'v, T>],
         targets: &[ArrayView2<'v, T>],
         weights: Option<&'d [T]>,
     ) -> Self {
         let views = |arrays: &[ArrayView2<'v, T>]| arrays.iter().map(|array| (*array).reborrow()).collect();
-        Data::from_views(views(inputs), views(targets), weights)
+        TrainingData::from_views(views(inputs), views(targets), weights)
     }
 
     /// Borrows the arrays for as long as the slices are there.
@@ -37,12 +37,12 @@ impl<'d, T: Real> Data<'d, T> {
         weights: Option<&'d [T]>,
     ) -> Self {
         let views = |arrays: &'d [ArrayView2<'_, T>]| arrays.iter().map(|array| array.view()).collect();
-        Data::from_views(views(inputs), views(targets), weights)
+        TrainingData::from_views(views(inputs), views(targets), weights)
     }
 
     fn from_views(inputs: Vec<ArrayView2<'d, T>>, targets: Vec<ArrayView2<'d, T>>, weights: Option<&'d [T]>) -> Self {
         let total = inputs.first().or(targets.first()).map_or(1, |array| array.nrows());
-        Data { inputs, targets, weights, range: 0..total, total }
+        TrainingData { inputs, targets, weights, range: 0..total, total }
     }
 
     /// Refuses data that do not fit the network.
@@ -62,7 +62,7 @@ impl<'d, T: Real> Data<'d, T> {
 
     /// Splits the last rows of all ranks off, which are this fraction of them.
     pub(super) fn split(self, split: f64) -> Result<(Self, Self), TrainError> {
-        let Data { range, total: rows, .. } = self;
+        let TrainingData { range, total: rows, .. } = self;
         let trained = (rows as f64 * (1.0 - split)).floor();
         if !(split > 0.0 && split < 1.0 && trained >= 1.0 && trained < rows as f64) {
             return Err(TrainError::ValidationSplit { split, rows });
@@ -75,13 +75,13 @@ impl<'d, T: Real> Data<'d, T> {
         };
         let ((inputs, other_inputs), (targets, other_targets)) = (halves(self.inputs), halves(self.targets));
         let (weights, other_weights) = self.weights.map(|weights| weights.split_at(first)).unzip();
-        let validation = Data {
+        let validation = TrainingData {
             inputs: other_inputs,
             targets: other_targets,
             weights: other_weights,
             range: start.max(trained) - trained..end.max(trained) - trained,
             total: rows - trained,
         };
-        Ok((Data { inputs, targets, weights, range: start..start + first, total: trained }, validation))
+        Ok((TrainingData { inputs, targets, weights, range: start..start + first, total: trained }, validation))
     }
 }

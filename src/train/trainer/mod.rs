@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use ndarray::ArrayView2;
 
-use data::Data;
+use data::TrainingData;
 use measured::Measured;
 
 use super::{Callback, Checkpoint, CheckpointError, Metric};
@@ -77,9 +77,9 @@ pub struct Trainer<'a, T: Real> {
     network: &'a mut Network<T>,
     variables: &'a mut Variables<T>,
     optimizer: &'a mut dyn Optimizer<T>,
-    settings: Settings,
+    settings: TrainerSettings,
     sample_weights: Option<&'a [T]>,
-    validation: Option<Data<'a, T>>,
+    validation: Option<TrainingData<'a, T>>,
     metrics: Vec<Measured<T>>,
     callbacks: Vec<Box<dyn Callback<T> + 'a>>,
     cancel: Option<CancelToken>,
@@ -92,7 +92,7 @@ pub struct Trainer<'a, T: Real> {
 
 /// Numbers that a training is given.
 #[derive(Debug, Clone, Copy)]
-struct Settings {
+struct TrainerSettings {
     epochs: usize,
     initial_epoch: usize,
     batch_size: usize,
@@ -117,7 +117,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         variables: &'a mut Variables<T>,
         optimizer: &'a mut dyn Optimizer<T>,
     ) -> Self {
-        let settings = Settings {
+        let settings = TrainerSettings {
             epochs: 1,
             initial_epoch: 0,
             batch_size: 32,
@@ -181,7 +181,7 @@ impl<'a, T: Real> Trainer<'a, T> {
 
     /// Data that are evaluated after every epoch.
     pub fn validation<'v: 'a>(mut self, inputs: &[ArrayView2<'v, T>], targets: &[ArrayView2<'v, T>]) -> Self {
-        self.validation = Some(Data::new(inputs, targets, None));
+        self.validation = Some(TrainingData::new(inputs, targets, None));
         self
     }
 

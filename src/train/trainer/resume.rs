@@ -1,16 +1,16 @@
 //! Interrupting and going on.
 
-use super::run::Run;
-use super::{Data, Trainer};
+use super::run::TrainingRun;
+use super::{Trainer, TrainingData};
 use crate::real::Real;
-use crate::train::checkpoint::Terms;
+use crate::train::checkpoint::TrainingTerms;
 use crate::train::{Checkpoint, CheckpointError, TrainError};
 use crate::variables::Variables;
 
 impl<T: Real> Trainer<'_, T> {
     /// Settings that must be the same to go on.
-    pub(super) fn terms(&self, data: &Data<'_, T>, validation: Option<&Data<'_, T>>) -> Terms {
-        Terms {
+    pub(super) fn terms(&self, data: &TrainingData<'_, T>, validation: Option<&TrainingData<'_, T>>) -> TrainingTerms {
+        TrainingTerms {
             bits: 8 * size_of::<T>(),
             rows: data.total,
             validation_rows: validation.map_or(0, |validation| validation.total),
@@ -25,7 +25,7 @@ impl<T: Real> Trainer<'_, T> {
     }
 
     /// Returns the state from which a training goes on, on any number of ranks.
-    pub(super) fn snapshot(&mut self, run: &Run, terms: Terms) -> Result<Checkpoint<T>, TrainError> {
+    pub(super) fn snapshot(&mut self, run: &TrainingRun, terms: TrainingTerms) -> Result<Checkpoint<T>, TrainError> {
         let mut sums = run.sums;
         self.metrics.iter_mut().for_each(|measured| measured.save());
         self.merge(&mut sums.seconds)?;
@@ -53,7 +53,12 @@ impl<T: Real> Trainer<'_, T> {
     }
 
     /// Puts everything where a checkpoint has it.
-    pub(super) fn go_on(&mut self, checkpoint: Checkpoint<T>, run: &mut Run, terms: &Terms) -> Result<(), TrainError> {
+    pub(super) fn go_on(
+        &mut self,
+        checkpoint: Checkpoint<T>,
+        run: &mut TrainingRun,
+        terms: &TrainingTerms,
+    ) -> Result<(), TrainError> {
         checkpoint.terms.check(terms)?;
         checkpoint.check(run.batches)?;
         let here = layout(self.variables);

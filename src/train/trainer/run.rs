@@ -1,18 +1,18 @@
 //! Progress of a training.
 
-use crate::train::sums::Sums;
+use crate::train::sums::EpochSums;
 use crate::train::{History, Logs, Mode, StopReason};
 
 /// Progress of a training.
 #[derive(Debug, Default)]
-pub(super) struct Run {
+pub(super) struct TrainingRun {
     /// Epochs that are done.
     pub(super) epoch: usize,
     /// Minibatches of the epoch that are done.
     pub(super) batch: usize,
     /// Minibatches in an epoch.
     pub(super) batches: usize,
-    pub(super) sums: Sums,
+    pub(super) sums: EpochSums,
     pub(super) logs: Logs,
     /// The rows in the epoch's order.
     pub(super) order: Vec<usize>,

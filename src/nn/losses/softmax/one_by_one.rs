@@ -1,7 +1,7 @@
 //! One row after the other.
 
 use super::super::elementwise::least_root;
-use super::{RowTargets, Rows, Softmax, derivative};
+use super::{LogitRows, RowTargets, Softmax, derivative};
 use crate::kernels::elementary::map;
 use crate::kernels::exponential::exp;
 use crate::kernels::simd::{self, Kernel};
@@ -10,8 +10,8 @@ use crate::real::Real;
 /// Numbers that are worked on at a time.
 const BLOCK: usize = 64;
 
-/// See [`Rows::losses`].
-pub(super) fn losses<T: Real>(rows: Rows<'_, T>, losses: &mut [T]) {
+/// See [`LogitRows::losses`].
+pub(super) fn losses<T: Real>(rows: LogitRows<'_, T>, losses: &mut [T]) {
     let mut block = [T::ZERO; BLOCK];
     for (row, (loss, logits)) in losses.iter_mut().zip(rows.logits.chunks_exact(rows.width)).enumerate() {
         let mut softmax = Softmax::before(largest(logits));
@@ -25,8 +25,8 @@ pub(super) fn losses<T: Real>(rows: Rows<'_, T>, losses: &mut [T]) {
     }
 }
 
-/// See [`Rows::gradients`].
-pub(super) fn gradients<T: Real>(rows: Rows<'_, T>, gradients: &mut [T], mut losses: Option<&mut [T]>) {
+/// See [`LogitRows::gradients`].
+pub(super) fn gradients<T: Real>(rows: LogitRows<'_, T>, gradients: &mut [T], mut losses: Option<&mut [T]>) {
     let width = rows.width;
     for (gradient, logits) in gradients.chunks_exact_mut(width).zip(rows.logits.chunks_exact(width)) {
         let peak = largest(logits);
@@ -61,8 +61,8 @@ pub(super) fn gradients<T: Real>(rows: Rows<'_, T>, gradients: &mut [T], mut los
     }
 }
 
-/// See [`Rows::residuals`].
-pub(super) fn residuals<T: Real>(rows: Rows<'_, T>, residuals: &mut [T], roots: &mut [T]) {
+/// See [`LogitRows::residuals`].
+pub(super) fn residuals<T: Real>(rows: LogitRows<'_, T>, residuals: &mut [T], roots: &mut [T]) {
     let width = rows.width;
     for (root, logits) in roots.chunks_exact_mut(2 * width).zip(rows.logits.chunks_exact(width)) {
         let peak = largest(logits);
@@ -105,7 +105,7 @@ pub(super) fn residuals<T: Real>(rows: Rows<'_, T>, residuals: &mut [T], roots: 
     }
 }
 
-impl<T: Real> Rows<'_, T> {
+impl<T: Real> LogitRows<'_, T> {
     /// The sum of a row's targets.
     fn total(&self, row: usize) -> T {
         match self.targets {
