@@ -75,12 +75,16 @@ fn sweep<T: Real>(
                 kind.forward(windows, values, values, x.width(), y);
             }
             Operation::Embedding { x, table } => {
-                let rows = &tile.x[table.range()];
-                for (&number, y) in value.of(x).iter().zip(y.chunks_exact_mut(table.columns())) {
-                    y.copy_from_slice(&rows[row_number(number) * table.columns()..][..table.columns()]);
-                }
+                look_up(&tile.x[table.range()], table.columns(), value.of(x), y);
             }
         }
+    }
+}
+
+/// Copies rows of a table by their numbers.
+pub(super) fn look_up<T: Real>(table: &[T], columns: usize, numbers: &[T], to: &mut [T]) {
+    for (&number, to) in numbers.iter().zip(to.chunks_exact_mut(columns)) {
+        to.copy_from_slice(&table[row_number(number) * columns..][..columns]);
     }
 }
 

@@ -84,14 +84,23 @@ struct NodeAdjoints<'a, T> {
 }
 
 impl<T: Real> NodeAdjoints<'_, T> {
-    /// Returns the destination of a contribution, and true if it is to be added to what is there; `None` if it is not needed.
-    fn of(&mut self, node: Node) -> Option<(&mut [T], bool)> {
+    /// Has a contribution written to the adjoint of a node, or added to it where `write` is given true, if it is needed.
+    fn pass(&mut self, node: Node, write: impl FnOnce(&mut [T], bool)) {
         let index = node.index();
-        if !self.needed[index] {
-            return None;
+        if self.needed[index] {
+            let add = std::mem::replace(&mut self.reached[index], true);
+            write(&mut self.numbers[self.layout.stacked_block(index, self.count, self.stack)], add);
         }
-        let add = std::mem::replace(&mut self.reached[index], true);
-        Some((&mut self.numbers[self.layout.stacked_block(index, self.count, self.stack)], add))
+    }
+
+    /// Has a contribution added to the adjoint of a node, if it is needed.
+    fn pass_sum(&mut self, node: Node, add_to: impl FnOnce(&mut [T])) {
+        self.pass(node, |adjoint, add| {
+            if !add {
+                adjoint.fill(T::ZERO);
+            }
+            add_to(adjoint);
+        });
     }
 }
 
@@ -132,100 +141,92 @@ impl<T: Real> Workspace<T> {
                 continue;
             }
             let (before, delta) = layout.split_stacked(derivatives, index, count, stack);
-            let (delta, width) = (&*delta, record.width);
-            let mut adjoints = NodeAdjoints { layout, numbers: before, reached, needed, count, stack };
-            match record.operation {
-                Operation::Input(_) | Operation::Constant(_) | Operation::Mask { .. } => {}
-                Operation::Variable(variable) => {
-                    if sink.wants(variable) {
-                        sink.row(variable, delta);
-                    }
-                }
-                Operation::Dense { x, weight, bias, positions } => {
-                    let weight = weight.with_rows(width / positions);
-                    if sink.wants(weight) && !(positions == 1 && sink.postpones(index)) {
-                        sink.product(weight, delta, value.of(x));
-                    }
-                    if let Some(bias) = bias.filter(|&bias| sink.wants(bias)) {
-                        sink.row(bias, delta);
-                    }
-                    if let Some((adjoint, add)) = adjoints.of(x) {
-                        let numbers = &tile.x[weight.range()];
-                        T::multiply(adjoint, add, Factor::Plain(delta), numbers, weight.rows(), weight.columns());
-                    }
-                }
-                Operation::Apply { function, x } => {
-                    let y = &values[value_layout.block(index, count)];
-                    let Some((adjoint, add)) = adjoints.of(x) else { continue };
-                    for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
-                        if add {
-                            let product = &mut scratch[..delta.len()];
-                            function.times_derivative(value.of(x), y, delta, product);
-                            put(adjoint, true, product.iter().copied());
-                        } else {
-                            function.times_derivative(value.of(x), y, delta, adjoint);
-                        }
-                    }
-                }
-                Operation::Arithmetic { kind, a, b } => {
-                    let y = &values[value_layout.block(index, count)];
-                    for (side, node) in [(Operand::Left, a), (Operand::Right, b)] {
-                        let Some((adjoint, add)) = adjoints.of(node) else { continue };
-                        for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
-                            kind.times_derivative(side, value.of(a), value.of(b), y, delta, adjoint, add);
-                        }
-                    }
-                }
-                Operation::ChainRule(ref rule) => {
-                    let size = width * count;
-                    for (part, delta) in delta.chunks_exact(size).enumerate() {
-                        rule.reverse(&|node| value.of(node), delta, &mut PartOfStack { adjoints: &mut adjoints, part });
-                    }
-                    rule.parts().for_each(|(node, _)| adjoints.reached[node.index()] |= needed[node.index()]);
-                }
-                Operation::Concat(ref nodes) => {
-                    let mut from = ColumnRange { width, start: 0 };
-                    for &node in nodes {
-                        if let Some((adjoint, add)) = adjoints.of(node) {
-                            let to = ColumnRange { width: node.width(), start: 0 };
-                            transfer(delta, from, adjoint, to, node.width(), add);
-                        }
-                        from.start += node.width();
-                    }
-                }
-                Operation::Slice { x, start } => {
-                    if let Some((adjoint, add)) = adjoints.of(x) {
-                        if !add {
-                            adjoint.fill(T::ZERO);
-                        }
-                        let (from, to) = (ColumnRange { width, start: 0 }, ColumnRange { width: x.width(), start });
-                        transfer(delta, from, adjoint, to, width, true);
-                    }
-                }
-                Operation::RowSum(x) => {
-                    if let Some((adjoint, add)) = adjoints.of(x) {
-                        repeat(delta, adjoint, x.width(), add);
-                    }
-                }
-                Operation::Repeat(x) => {
-                    if let Some((adjoint, add)) = adjoints.of(x) {
-                        row_sums(delta, width, adjoint, add);
-                    }
-                }
-                Operation::Pool { kind, x, ref windows } => {
-                    if let Some((adjoint, add)) = adjoints.of(x) {
-                        if !add {
-                            adjoint.fill(T::ZERO);
-                        }
-                        kind.add_reverse(windows, value.of(x), delta, x.width(), adjoint);
-                    }
-                }
-                Operation::Embedding { x, table } => {
-                    if sink.wants(table) {
-                        sink.look_up(table, value.of(x), delta);
-                    }
-                }
+            give(record, index, &value, delta, sink);
+            let adjoints = NodeAdjoints { layout, numbers: before, reached, needed, count, stack };
+            pass_back(record, &value, &values[value_layout.block(index, count)], delta, adjoints, scratch);
+        }
+    }
+}
+
+/// Gives the adjoint of a node to the variables that it is computed from.
+fn give<T: Real, S: Sink<T>>(record: &TapeRecord<T>, index: usize, value: &Values<'_, T>, delta: &[T], sink: &mut S) {
+    match record.operation {
+        Operation::Variable(variable) if sink.wants(variable) => sink.row(variable, delta),
+        Operation::Dense { x, weight, bias, positions } => {
+            let weight = weight.with_rows(record.width / positions);
+            if sink.wants(weight) && !(positions == 1 && sink.postpones(index)) {
+                sink.product(weight, delta, value.of(x));
+            }
+            if let Some(bias) = bias.filter(|&bias| sink.wants(bias)) {
+                sink.row(bias, delta);
             }
         }
+        Operation::Embedding { x, table } if sink.wants(table) => sink.look_up(table, value.of(x), delta),
+        _ => {}
+    }
+}
+
+/// Passes the adjoint of a node, with the value `y`, back to the nodes that it is computed from.
+fn pass_back<T: Real>(
+    &TapeRecord { ref operation, width, .. }: &TapeRecord<T>,
+    value: &Values<'_, T>,
+    y: &[T],
+    delta: &[T],
+    mut adjoints: NodeAdjoints<'_, T>,
+    scratch: &mut [T],
+) {
+    match *operation {
+        Operation::Input(_)
+        | Operation::Constant(_)
+        | Operation::Mask { .. }
+        | Operation::Variable(_)
+        | Operation::Embedding { .. } => {}
+        Operation::Dense { x, weight, positions, .. } => adjoints.pass(x, |adjoint, add| {
+            let (weight, numbers) = (weight.with_rows(width / positions), &value.tile.x[weight.range()]);
+            T::multiply(adjoint, add, Factor::Plain(delta), numbers, weight.rows(), weight.columns());
+        }),
+        Operation::Apply { function, x } => adjoints.pass(x, |adjoint, add| {
+            for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
+                if add {
+                    let product = &mut scratch[..delta.len()];
+                    function.times_derivative(value.of(x), y, delta, product);
+                    put(adjoint, true, product.iter().copied());
+                } else {
+                    function.times_derivative(value.of(x), y, delta, adjoint);
+                }
+            }
+        }),
+        Operation::Arithmetic { kind, a, b } => {
+            for (side, node) in [(Operand::Left, a), (Operand::Right, b)] {
+                adjoints.pass(node, |adjoint, add| {
+                    for (adjoint, delta) in adjoint.chunks_exact_mut(y.len()).zip(delta.chunks_exact(y.len())) {
+                        kind.times_derivative(side, value.of(a), value.of(b), y, delta, adjoint, add);
+                    }
+                });
+            }
+        }
+        Operation::ChainRule(ref rule) => {
+            for (part, delta) in delta.chunks_exact(width * adjoints.count).enumerate() {
+                rule.reverse(&|node| value.of(node), delta, &mut PartOfStack { adjoints: &mut adjoints, part });
+            }
+            rule.parts().for_each(|(node, _)| adjoints.reached[node.index()] |= adjoints.needed[node.index()]);
+        }
+        Operation::Concat(ref nodes) => {
+            let mut from = ColumnRange { width, start: 0 };
+            for &node in nodes {
+                let to = ColumnRange { width: node.width(), start: 0 };
+                adjoints.pass(node, |adjoint, add| transfer(delta, from, adjoint, to, node.width(), add));
+                from.start += node.width();
+            }
+        }
+        Operation::Slice { x, start } => adjoints.pass_sum(x, |adjoint| {
+            let (from, to) = (ColumnRange { width, start: 0 }, ColumnRange { width: x.width(), start });
+            transfer(delta, from, adjoint, to, width, true);
+        }),
+        Operation::RowSum(x) => adjoints.pass(x, |adjoint, add| repeat(delta, adjoint, x.width(), add)),
+        Operation::Repeat(x) => adjoints.pass(x, |adjoint, add| row_sums(delta, width, adjoint, add)),
+        Operation::Pool { kind, x, ref windows } => adjoints.pass_sum(x, |adjoint| {
+            kind.add_reverse(windows, value.of(x), delta, x.width(), adjoint);
+        }),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::affine::{affine, affine_of_one};
 use super::columns::{ColumnRange, broadcast, repeat, row_sums, transfer};
-use super::forward::row_number;
+use super::forward::look_up;
 use super::workspace::{NodeLayout, Values};
 use super::{BatchTile, Workspace};
 use crate::nn::arithmetic::Operand;
@@ -21,7 +21,12 @@ pub(super) struct NodeTangents<'a, T> {
 impl<'a, T: Real> NodeTangents<'a, T> {
     /// A node's derivative; `None` where it is zero.
     pub(super) fn of(&self, node: Node) -> Option<&'a [T]> {
-        self.reached[node.index()].then(|| &self.numbers[self.layout.block(node.index(), self.count)])
+        self.at(node.index())
+    }
+
+    /// The derivative of the node of this index; `None` where it is zero.
+    pub(super) fn at(&self, index: usize) -> Option<&'a [T]> {
+        self.reached[index].then(|| &self.numbers[self.layout.block(index, self.count)])
     }
 
     /// Passes the derivative of an argument on by `write`; `false` where it is zero.
@@ -69,16 +74,16 @@ pub(super) fn propagate<T: Real>(
             direction.is_some()
         }
         Operation::Dense { x, weight, bias, positions } => {
-            let (range, columns) = (weight.range(), x.width() / positions);
+            let columns = x.width() / positions;
             if let Some(direction) = direction {
-                let bias = bias.map(|bias| &direction[bias.range()]);
+                let (weight, bias) = (&direction[weight.range()], bias.map(|bias| &direction[bias.range()]));
                 match value.constant(x) {
-                    Some(row) => affine_of_one(row, &direction[range.clone()], columns, bias, dy, width),
-                    None => affine(value.of(x), &direction[range.clone()], columns, bias, dy, false),
+                    Some(row) => affine_of_one(row, weight, columns, bias, dy, width),
+                    None => affine(value.of(x), weight, columns, bias, dy, false),
                 }
             }
-            let passes = |dx: &[T]| affine(dx, &value.tile.x[range], columns, None, dy, direction.is_some());
-            tangent.pass(x, passes) || direction.is_some()
+            let (weight, add) = (&value.tile.x[weight.range()], direction.is_some());
+            tangent.pass(x, |dx| affine(dx, weight, columns, None, dy, add)) || add
         }
         Operation::Apply { function, x } => tangent.pass(x, |dx| function.times_derivative(value.of(x), y, dx, dy)),
         Operation::Arithmetic { kind, a, b } => {
@@ -114,10 +119,7 @@ pub(super) fn propagate<T: Real>(
         }
         Operation::Embedding { x, table } => {
             if let Some(direction) = direction {
-                let rows = &direction[table.range()];
-                for (&number, dy) in value.of(x).iter().zip(dy.chunks_exact_mut(table.columns())) {
-                    dy.copy_from_slice(&rows[row_number(number) * table.columns()..][..table.columns()]);
-                }
+                look_up(&direction[table.range()], table.columns(), value.of(x), dy);
             }
             direction.is_some()
         }

@@ -8,7 +8,7 @@ use super::{Node, Operation, Tape};
 use crate::nn::arithmetic::Arithmetic;
 use crate::nn::chain_rule::ChainRule;
 use crate::nn::pooling::Pooling;
-use crate::nn::{Function, TapeError};
+use crate::nn::{Function, Shape, TapeError};
 use crate::real::Real;
 
 /// Derivative of a node: its kind.
@@ -147,34 +147,9 @@ impl<T: Real> Tape<T> {
                 let products = self.squares(x, channel)?;
                 self.chain_rule(ChainRule { function, x, y, linear, products }, y)?
             }
-            Operation::ChainRule(rule) => {
-                let Channel::First { .. } = channel else { return Err(TapeError::DerivativeOrder) };
-                // z = f′(x) s, and so ∂z = f′(x) ∂s + f″(x) s ∂x.
-                if !rule.products.is_empty() {
-                    let depends = self.channel(rule.x, channel)?.is_some();
-                    return if depends { Err(TapeError::DerivativeOrder) } else { Ok(None) };
-                }
-                let ChainRule { function, x, y: value, linear: Some(s), .. } = rule else {
-                    unreachable!("without products there is a linear part")
-                };
-                let (linear, moved) = (self.channel(s, channel)?, self.channel(x, channel)?);
-                let products = moved.map(|moved| [s, moved]).into_iter().collect();
-                self.chain_rule(ChainRule { function, x, y: value, linear, products }, y)?
-            }
+            Operation::ChainRule(rule) => self.chain_rule_channel(rule, y, channel)?,
             Operation::Arithmetic { kind, a, b } => self.arithmetic_channel(kind, a, b, y, channel)?,
-            Operation::Concat(nodes) => {
-                let parts = nodes.iter().map(|&node| self.channel(node, channel)).collect::<Result<Vec<_>, _>>()?;
-                if parts.iter().all(Option::is_none) {
-                    None
-                } else {
-                    let mut whole = Vec::new();
-                    for (part, node) in parts.into_iter().zip(nodes) {
-                        let zeros = || Operation::Constant(vec![T::ZERO; node.width()]);
-                        whole.push(part.unwrap_or_else(|| self.record(zeros(), node.shape)));
-                    }
-                    Some(self.record(Operation::Concat(whole), shape))
-                }
-            }
+            Operation::Concat(nodes) => self.concat_channel(nodes, shape, channel)?,
             Operation::Slice { x, start } => self.through(x, channel, shape, |x| Operation::Slice { x, start })?,
             Operation::RowSum(x) => self.through(x, channel, shape, Operation::RowSum)?,
             Operation::Repeat(x) => self.through(x, channel, shape, Operation::Repeat)?,
@@ -197,12 +172,47 @@ impl<T: Real> Tape<T> {
         Ok(node)
     }
 
+    /// The channel of a node `y` that is a derivative itself.
+    fn chain_rule_channel(
+        &mut self,
+        rule: ChainRule<T>,
+        y: Node,
+        channel: &Channel,
+    ) -> Result<Option<Node>, TapeError> {
+        let Channel::First { .. } = channel else { return Err(TapeError::DerivativeOrder) };
+        // z = f′(x) s, and so ∂z = f′(x) ∂s + f″(x) s ∂x.
+        if !rule.products.is_empty() {
+            let depends = self.channel(rule.x, channel)?.is_some();
+            return if depends { Err(TapeError::DerivativeOrder) } else { Ok(None) };
+        }
+        let ChainRule { function, x, y: value, linear: Some(s), .. } = rule else {
+            unreachable!("without products there is a linear part")
+        };
+        let (linear, moved) = (self.channel(s, channel)?, self.channel(x, channel)?);
+        let products = moved.map(|moved| [s, moved]).into_iter().collect();
+        self.chain_rule(ChainRule { function, x, y: value, linear, products }, y)
+    }
+
+    /// The channel of nodes side by side, with zeros where it is zero for some.
+    fn concat_channel(&mut self, nodes: Vec<Node>, shape: Shape, channel: &Channel) -> Result<Option<Node>, TapeError> {
+        let parts = nodes.iter().map(|&node| self.channel(node, channel)).collect::<Result<Vec<_>, _>>()?;
+        if parts.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let mut whole = Vec::new();
+        for (part, node) in parts.into_iter().zip(nodes) {
+            let zeros = || Operation::Constant(vec![T::ZERO; node.width()]);
+            whole.push(part.unwrap_or_else(|| self.record(zeros(), node.shape)));
+        }
+        Ok(Some(self.record(Operation::Concat(whole), shape)))
+    }
+
     /// The channel of a node that depends linearly on another.
     fn through(
         &mut self,
         x: Node,
         channel: &Channel,
-        shape: crate::nn::Shape,
+        shape: Shape,
         operation: impl FnOnce(Node) -> Operation<T>,
     ) -> Result<Option<Node>, TapeError> {
         let moved = self.channel(x, channel)?;

@@ -82,18 +82,7 @@ impl<T: Real> KroneckerMemory<T> {
         }
 
         let mut scalars = self.scalars.at_loss(loss.to_f64(), now, is_quadratic);
-        if renewal.factors {
-            if let Some(block) = curvature.first_non_finite() {
-                return Err(OptimizerError::NonFiniteFactor { variable: name_of(curvature, block, variables) });
-            }
-            curvature.average(now.factor_decay);
-            scalars.estimates += 1.0;
-            scalars.batch = curvature.sample.batch() as f64;
-        }
-        if renewal.inverses {
-            let inversions = if is_quadratic || scalars.is_underway { 1 } else { FIRST_INVERSIONS };
-            self.invert(curvature, &mut scalars, now, inversions, variables)?;
-        }
+        self.renew(curvature, &mut scalars, now, &renewal, is_quadratic, variables)?;
         curvature.precondition(&self.gradients, &mut self.direction);
 
         let slope = self.gradient_times(&self.direction).to_f64();
@@ -148,6 +137,31 @@ impl<T: Real> KroneckerMemory<T> {
         };
         self.list_moving(variables);
         Ok(loss)
+    }
+
+    /// Renews the averages of the factors and their inverses, where they are due.
+    fn renew(
+        &self,
+        curvature: &mut KroneckerCurvature<T>,
+        scalars: &mut Scalars,
+        now: &KroneckerHyperparameters,
+        renewal: &Renewal,
+        is_quadratic: bool,
+        variables: &Variables<T>,
+    ) -> OptimizerResult<()> {
+        if renewal.factors {
+            if let Some(block) = curvature.first_non_finite() {
+                return Err(OptimizerError::NonFiniteFactor { variable: name_of(curvature, block, variables) });
+            }
+            curvature.average(now.factor_decay);
+            scalars.estimates += 1.0;
+            scalars.batch = curvature.sample.batch() as f64;
+        }
+        if renewal.inverses {
+            let inversions = if is_quadratic || scalars.is_underway { 1 } else { FIRST_INVERSIONS };
+            self.invert(curvature, scalars, now, inversions, variables)?;
+        }
+        Ok(())
     }
 
     /// Inverts the factors, and adjusts the damping of later steps. The first damping is a guess: where the factors tell of one that is
