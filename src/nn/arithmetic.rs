@@ -1,8 +1,8 @@
-//! Arithmetic between two nodes, number by number.
+//! Arithmetic between two nodes, entry by entry.
 
 use crate::real::Real;
 
-/// An operation on two numbers.
+/// An operation on two entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     Add,
@@ -65,7 +65,7 @@ impl Arithmetic {
     }
 }
 
-/// Overwrites `to` with numbers, or adds them to it.
+/// Overwrites `to` with entries, or adds them to it.
 #[inline(always)]
 pub(crate) fn put<T: Real>(to: &mut [T], add: bool, numbers: impl Iterator<Item = T>) {
     if add {

@@ -192,13 +192,13 @@ pub(crate) fn check_weights<T: Real>(weights: &[T], selection: &Selection<'_>, r
     }
 }
 
-/// Finds the first of the selected numbers that is not allowed: its row, its column and its value.
+/// Finds the first selected entry that is not allowed: its row, its column and its value.
 fn find<T: Real>(
     values: &ArrayView2<'_, T>,
     selection: &Selection<'_>,
     at_fault: impl Fn(T) -> bool,
 ) -> Option<(usize, usize, f64)> {
-    // Without a way out of the loop, it runs in vector instructions.
+    // Without an early exit, the loop runs in vector instructions.
     let any = |numbers: &[T]| numbers.iter().fold(false, |any, &number| any | at_fault(number));
     if selection.slices(values).is_some_and(|mut slices| !slices.any(any)) {
         return None;
@@ -214,7 +214,7 @@ fn is_row_number<T: Real>(value: T, count: usize) -> bool {
     value >= 0.0 && value < count as f64 && value.fract() == 0.0
 }
 
-/// Returns the number of rows of the arrays. A network that needs none computes the same for every sample: one is enough.
+/// Returns the number of rows of the arrays. Without arrays there is one row, since all samples have the same outputs.
 pub(crate) fn row_count<T>(inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> usize {
     inputs.first().or(targets.first()).map_or(1, |array| array.nrows())
 }
@@ -232,23 +232,23 @@ pub(crate) struct Share {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Batch<T> {
     rows: usize,
-    /// Number of rows that a mean is over: more than there are here, where a data set passes in parts, or ranks share a batch.
+    /// Divisor of means: the rows of the whole data set, or of the batch of all ranks.
     pub(crate) mean_over: usize,
     /// Rows of the ranks before this one.
     before: usize,
-    /// The places of the rows in the batch of all ranks, where these are not in the order of the ranks.
+    /// Indices of the rows in the batch of all ranks; empty if the ranks' rows follow each other.
     places: Vec<usize>,
     inputs: Vec<Vec<T>>,
     targets: Vec<Vec<T>>,
     /// A weight for each sample, and its square root.
     weights: Vec<T>,
     root_weights: Vec<T>,
-    /// The last row of each set of samples, and one.
+    /// End of the range of rows of each set of samples.
     set_ends: Vec<usize>,
 }
 
 impl<T: Real> Batch<T> {
-    /// Takes rows of arrays, and of a weight for each row, that have been checked.
+    /// Copies the selected rows of checked arrays, with their weights.
     pub(crate) fn fill(
         &mut self,
         inputs: &[ArrayView2<'_, T>],

@@ -1,4 +1,4 @@
-//! The chain rule of first and second order, number by number: how derivatives pass a function.
+//! The chain rule of first and second order, entry by entry: how derivatives pass a function.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::tape::Node;
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
 
-/// Numbers worked on at a time.
+/// Entries worked on at a time.
 const BLOCK: usize = 256;
 
 /// `z = f′(x) s + f″(x) Σ aₖ bₖ`, given `y = f(x)`.
@@ -78,8 +78,8 @@ impl<T: Real> ChainRule<T> {
         moves
     }
 
-    /// Adds to `c` how `z` bends where its parts move straight on: the second derivatives of `z` by its parts, times their
-    /// tangents. A node's tangent is `None` where it is zero.
+    /// Adds the second derivatives of `z` by its parts, times their tangents, to `c`. A node's tangent is `None` where it is
+    /// zero.
     pub(crate) fn add_curvature<'a>(&self, of: ValueLookup<'_, 'a, T>, tangent: TangentLookup<'_, 'a, T>, c: &mut [T]) {
         simd::run(ChainCurvature { rule: self, of, tangent, c });
     }
@@ -105,12 +105,12 @@ impl<T: Real> ChainRule<T> {
         part: ChainPart,
         of: ValueLookup<'_, 'a, T>,
         at: &Range<usize>,
-        room: &mut ChainScratch<T>,
+        scratch: &mut ChainScratch<T>,
         d: &[T],
         to: &mut [T],
         add: bool,
     ) {
-        let ChainScratch { slopes: [first, second, third], change } = room;
+        let ChainScratch { slopes: [first, second, third], change } = scratch;
         let d = d.iter();
         match part {
             // By `x`: f″(x) s + f‴(x) Σ aₖ bₖ.
@@ -183,7 +183,7 @@ fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(BLOCK).map(move |start| start..count.min(start + BLOCK))
 }
 
-/// Numbers of two nodes at some places.
+/// Entries of two nodes at some places.
 #[inline(always)]
 fn pairs<'a, T: Real>(a: &'a [T], b: &'a [T], at: &Range<usize>) -> impl Iterator<Item = (T, T)> + 'a {
     a[at.clone()].iter().copied().zip(b[at.clone()].iter().copied())
@@ -258,13 +258,13 @@ impl<T: Real> Kernel for ChainReverse<'_, '_, T> {
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let ChainReverse { rule, of, d, adjoints } = self;
         let values = [of(rule.x), of(rule.y)];
-        let mut room = ChainScratch::new();
+        let mut scratch = ChainScratch::new();
         for at in blocks(d.len()) {
-            rule.slopes::<FUSED, 1, 3>(values, &at, &mut room.slopes);
+            rule.slopes::<FUSED, 1, 3>(values, &at, &mut scratch.slopes);
             for (index, (node, part)) in rule.parts().enumerate() {
                 let Some((adjoint, is_there)) = adjoints.of(node) else { continue };
                 let (to, add) = (&mut adjoint[at.clone()], is_there || rule.has_before(index, node));
-                rule.put_product(part, of, &at, &mut room, &d[at.clone()], to, add);
+                rule.put_product(part, of, &at, &mut scratch, &d[at.clone()], to, add);
             }
         }
     }
@@ -283,13 +283,13 @@ impl<T: Real> Kernel for ChainTangent<'_, '_, T> {
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let ChainTangent { rule, of, tangent, dz } = self;
         let values = [of(rule.x), of(rule.y)];
-        let mut room = ChainScratch::new();
+        let mut scratch = ChainScratch::new();
         for at in blocks(dz.len()) {
-            rule.slopes::<FUSED, 1, 3>(values, &at, &mut room.slopes);
+            rule.slopes::<FUSED, 1, 3>(values, &at, &mut scratch.slopes);
             let mut add = false;
             for (node, part) in rule.parts() {
                 if let Some(d) = tangent(node) {
-                    rule.put_product(part, of, &at, &mut room, &d[at.clone()], &mut dz[at.clone()], add);
+                    rule.put_product(part, of, &at, &mut scratch, &d[at.clone()], &mut dz[at.clone()], add);
                     add = true;
                 }
             }
@@ -321,7 +321,7 @@ impl<T: Real> Kernel for ChainCurvature<'_, '_, T> {
             if let Some(moved) = tangent(rule.x) {
                 let dx = &moved[at.clone()];
                 if !rule.products.is_empty() {
-                    // Along the curve of f, and its tilt as the other parts move.
+                    // The second derivative by x, and the mixed ones by x and the factors of products.
                     along[..n].fill(T::ZERO);
                     for &[a, b] in &rule.products {
                         for (moving, still) in [(a, b), (b, a)] {

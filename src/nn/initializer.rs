@@ -12,7 +12,7 @@ const TRUNCATED_STD: f64 = 0.879_625_661_034_239_8;
 
 /// Values of a variable at the start, with Keras' names and definitions.
 ///
-/// The families of Glorot, He and LeCun take the variance from the layer's width: `fan_in` numbers go into each of its
+/// The families of Glorot, He and LeCun take the variance from the layer's width: `fan_in` entries go into each of its
 /// `fan_out` units. Their normal distributions are cut off at two standard deviations, and scaled so that the variance
 /// is as named. Numbers are drawn in `f64`, so that `f32` starts from the same ones, rounded.
 ///
@@ -31,7 +31,7 @@ pub enum Initializer {
     Zeros,
     /// Ones.
     Ones,
-    /// Sets all numbers to one value.
+    /// Sets all entries to one value.
     Constant {
         /// The number.
         value: f64,
@@ -134,7 +134,7 @@ impl Initializer {
     }
 }
 
-/// `count` orthonormal vectors of `length ≥ count` numbers, uniform over all such frames: normal draws, orthogonalised
+/// `count` orthonormal vectors of `length ≥ count` entries, uniform over all such frames: normal draws, orthogonalised
 /// by Gram and Schmidt twice, as once is not enough when two draws nearly align.
 fn orthonormal(count: usize, length: usize, normal: &mut impl FnMut() -> f64) -> Vec<Vec<f64>> {
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };

@@ -11,31 +11,31 @@ use crate::kernels::vector::add_scaled;
 use crate::real::Real;
 use crate::variables::Variable;
 
-/// A layer whose inputs and sensitivities are known. Parameters are given by the place of their first number among all.
+/// A layer whose inputs and sensitivities are known. Parameters are given by the place of their first entry among all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecordedLayer {
     /// `y = x Wᵀ + b` at each of the positions of a sample: of a plain dense layer one, of a sequence its length, of a convolution
     /// as many as its outputs have pixels, with the patches of the image for `x`.
     Dense {
-        /// The weight, of `outputs × inputs` numbers, row after row.
+        /// The weight, of `outputs × inputs` entries, row after row.
         weight: usize,
-        /// The bias, of a number for each output.
+        /// The bias, of an entry for each output.
         bias: Option<usize>,
-        /// Numbers that go in at each position.
+        /// Entries that go in at each position.
         inputs: usize,
-        /// Numbers that come out at each position.
+        /// Entries that come out at each position.
         outputs: usize,
         /// Positions in a sample.
         positions: usize,
     },
     /// Rows of a table, whose numbers are the inputs.
     Embedding {
-        /// The table, of `rows × columns` numbers.
+        /// The table, of `rows × columns` entries.
         table: usize,
         /// Rows of the table.
         rows: usize,
-        /// Numbers in a row.
+        /// Entries in a row.
         columns: usize,
         /// Rows that a sample looks up.
         positions: usize,
@@ -46,7 +46,7 @@ pub enum RecordedLayer {
         weight: Option<usize>,
         /// The bias.
         bias: Option<usize>,
-        /// Numbers at each position.
+        /// Entries at each position.
         width: usize,
         /// Positions in a sample.
         positions: usize,
@@ -54,7 +54,7 @@ pub enum RecordedLayer {
 }
 
 impl RecordedLayer {
-    /// Numbers that go in for each sample.
+    /// Entries that go in for each sample.
     pub fn inputs(&self) -> usize {
         let width = match *self {
             RecordedLayer::Dense { inputs, .. } => inputs,
@@ -64,12 +64,12 @@ impl RecordedLayer {
         width * self.positions()
     }
 
-    /// Numbers that come out for each sample.
+    /// Entries that come out for each sample.
     pub fn outputs(&self) -> usize {
         self.width() * self.positions()
     }
 
-    /// Numbers that come out at each position.
+    /// Entries that come out at each position.
     fn width(&self) -> usize {
         match *self {
             RecordedLayer::Dense { outputs: width, .. }

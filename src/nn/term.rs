@@ -16,7 +16,7 @@ pub(crate) struct LossTerm<T> {
     pub(crate) set: usize,
     /// Index of the batch's target that the loss takes.
     pub(crate) target: Option<usize>,
-    /// Its first residual among those of a sample.
+    /// Index of its first residual among those of a sample.
     pub(crate) first_row: usize,
 }
 

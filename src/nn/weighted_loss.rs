@@ -15,7 +15,7 @@ pub(crate) struct WeightedLoss<'a, T> {
     pub(crate) weight: T,
 }
 
-/// Outputs for some samples, of `width` numbers each, and their targets.
+/// Outputs for some samples, of `width` entries each, and their targets.
 #[derive(Clone, Copy)]
 pub(crate) struct Outputs<'a, T> {
     pub(crate) values: &'a [T],
@@ -48,14 +48,14 @@ pub(crate) struct LossBuffers<T> {
 }
 
 impl<T: Real> LossBuffers<T> {
-    /// Makes room for the samples, and outputs of this width.
+    /// Reserves memory for the samples, and outputs of this width.
     pub(crate) fn reserve(&mut self, samples: usize, width: usize) {
         self.losses.resize(samples.max(self.losses.len()), T::ZERO);
         self.residuals.resize((samples * width).max(self.residuals.len()), T::ZERO);
         self.gradients.resize((samples * width).max(self.gradients.len()), T::ZERO);
     }
 
-    /// Makes room for the roots of the samples.
+    /// Reserves memory for the roots of the samples.
     pub(crate) fn reserve_roots(&mut self, numbers: usize) {
         if self.roots.len() < numbers {
             self.roots.resize(numbers, T::ZERO);
@@ -98,7 +98,7 @@ impl<T: Real> WeightedLoss<'_, T> {
     /// The form of the roots that Levenberg–Marquardt multiplies by, and how many numbers they have for each sample.
     pub(crate) fn root(&self, width: usize) -> (CurvatureRoot, usize) {
         let form = self.loss.least_squares().map_or(CurvatureRoot::Diagonal, |seen| seen.root());
-        // A matrix of a single number is a diagonal.
+        // A matrix of a single entry is a diagonal.
         let form = if width == 1 && form == CurvatureRoot::Full { CurvatureRoot::Diagonal } else { form };
         (form, form.numbers(width))
     }

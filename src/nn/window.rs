@@ -169,7 +169,7 @@ impl Placement {
         self.vertical.count * self.horizontal.count
     }
 
-    /// Numbers that the window sees at a place.
+    /// Entries that the window sees at a place.
     pub(crate) fn seen(&self) -> usize {
         self.channels * self.vertical.size * self.horizontal.size
     }
@@ -197,7 +197,7 @@ impl Placement {
         (0..self.vertical.count).flat_map(|row| (0..self.horizontal.count).map(move |column| [row, column]))
     }
 
-    /// Returns the indices in a sample's row of the numbers of a channel that the window sees; `None` in the padding.
+    /// Returns the indices in a sample's row of the entries of a channel that the window sees; `None` in the padding.
     fn seen_at(&self, channel: usize, [row, column]: [usize; 2]) -> impl Iterator<Item = Option<usize>> + '_ {
         let Placement { vertical, horizontal, .. } = self;
         (0..vertical.size).flat_map(move |down| {

@@ -10,7 +10,7 @@ use crate::variables::Variable;
 /// Flops of an elementary function.
 const ELEMENTARY: f64 = 20.0;
 
-/// Flops of choosing whether dropout drops a number.
+/// Flops of choosing whether dropout drops an entry.
 const RANDOM: f64 = 10.0;
 
 /// Work of a sweep: per sample, and independent of their number.

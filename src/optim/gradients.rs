@@ -7,7 +7,7 @@ use super::{OptimizerError, OptimizerResult};
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Variable, Variables};
 
-/// Refuses rows that are not there and numbers that are none, or no gradients at all.
+/// Refuses rows out of range, NaN and infinity, and gradients that are all absent.
 pub(super) fn check_gradients<T: Real>(gradients: &Gradients<T>, variables: &Variables<T>) -> OptimizerResult<()> {
     let mut any = false;
     for variable in variables.iter() {

@@ -63,7 +63,7 @@ pub struct MovingAverage<T, O> {
 struct AveragedWeights<T> {
     layout: Layout,
     average: Vec<T>,
-    /// Exchange of the weights with `average`: empty except between two swaps.
+    /// Ranges of the weights that are exchanged with `average`; empty except between two swaps.
     swapped: Vec<Range<usize>>,
 }
 

@@ -84,7 +84,7 @@ pub trait Optimizer<T: Real>: Send {
     /// [`OptimizerError::UnknownHyperparameter`], or [`OptimizerError::Hyperparameter`] for a value that it cannot have.
     fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()>;
 
-    /// Names of the slots: arrays of a number for each of the variables' numbers, such as a momentum.
+    /// Names of the slots: arrays in the shapes of the variables, such as a momentum.
     fn slots(&self) -> Vec<&'static str>;
 
     /// A slot of one variable, in its shape.
@@ -98,7 +98,8 @@ pub trait Optimizer<T: Real>: Send {
     fn state(&self) -> OptimizerState<T>;
 
     /// Writes the [`state`](Self::state) into an earlier one of the same optimizer, whose memory is used again where the
-    /// optimizer knows how. What holds several optimizers takes this before every step, to go back if one of them fails.
+    /// optimizer knows how. [`Groups`](super::Groups) saves states with it before every step, to restore them if one of its
+    /// optimizers fails.
     fn save_into(&self, state: &mut OptimizerState<T>) {
         *state = self.state();
     }

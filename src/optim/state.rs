@@ -20,7 +20,7 @@ pub struct OptimizerState<T> {
     pub hyperparameters: Vec<(String, Hyperparameter)>,
     /// Names and shapes of the variables it was built for; none before.
     pub variables: Vec<(String, Vec<usize>)>,
-    /// Slots by name, each as many numbers as the variables have together.
+    /// Slots by name, each as many entries as the variables have together.
     pub slots: Vec<(String, Vec<T>)>,
     /// Other numbers by name, such as those of the damping.
     pub numbers: Vec<(String, Vec<f64>)>,

@@ -45,7 +45,7 @@ impl<T> Checkpoint<T> {
         self.batch
     }
 
-    /// All numbers of all variables.
+    /// All entries of all variables.
     pub fn values(&self) -> &[T] {
         &self.values
     }
@@ -96,7 +96,7 @@ pub(super) struct TrainingTerms {
 }
 
 impl TrainingTerms {
-    /// Refuses to go on under other terms.
+    /// Refuses a checkpoint of a training with other settings.
     pub(super) fn check(&self, here: &TrainingTerms) -> Result<(), CheckpointError> {
         let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let seed = |seed: Option<u64>| seed.map_or("none".to_owned(), |seed| seed.to_string());

@@ -61,7 +61,7 @@ impl History {
         self.stop_reason.as_ref()
     }
 
-    /// The first column that does not have a number for each epoch, as in a file that was changed by hand.
+    /// The first column that does not have an entry for each epoch, as in a file that was changed by hand.
     pub(super) fn ragged_column(&self) -> Option<&str> {
         self.columns.iter().find(|(_, column)| column.len() != self.len()).map(|(name, _)| name.as_str())
     }

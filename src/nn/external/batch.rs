@@ -77,7 +77,7 @@ impl<T: Real> ExternalBatch<'_, T> {
         self.loss.loss.least_squares().is_some_and(|seen| seen.is_exact())
     }
 
-    /// Makes `x` the point of pulls, pushes and factors.
+    /// Linearises the model at `x`, for later products and factors.
     pub(super) fn linearize_at(&mut self, x: &[T]) -> Result<(), EvaluationError> {
         self.check_point(x)?;
         if self.memory.linearized.as_deref() == Some(x) {
@@ -106,7 +106,7 @@ impl<T: Real> ExternalBatch<'_, T> {
             let collected = self.collect_factors();
             let checked = collected.and_then(|()| if is_new { self.check_layers() } else { Ok(()) });
             if checked.is_err() {
-                // To be checked when the model is seen again.
+                // The next linearisation checks the layers again.
                 self.memory.planned = None;
                 return checked;
             }
@@ -126,10 +126,10 @@ impl<T: Real> ExternalBatch<'_, T> {
     /// Takes over what the layers have recorded, at the point that was linearised.
     fn collect_factors(&mut self) -> Result<(), EvaluationError> {
         let (samples, width) = (self.memory.samples, self.memory.width);
-        let mut r = std::mem::take(&mut self.memory.room);
+        let mut r = std::mem::take(&mut self.memory.scratch);
         r.resize(samples * width, T::ZERO);
         self.residuals_of(OutputSource::Linearized, 0..samples, &mut r);
-        self.memory.room = r;
+        self.memory.scratch = r;
         let ModelMemory { factors, layers, places, inputs, seeds, buffers, .. } = &mut *self.memory;
         factors.begin_recorded(samples, width);
         inputs.resize_with(layers.len(), Vec::new);
@@ -153,16 +153,16 @@ impl<T: Real> ExternalBatch<'_, T> {
     fn check_layers(&mut self) -> Result<(), EvaluationError> {
         let (samples, width) = (self.memory.samples, self.memory.width);
         let n = self.model.parameter_count();
-        let ModelMemory { factors, layers, seeds, ahead, moved, room, buffers, .. } = &mut *self.memory;
+        let ModelMemory { factors, layers, seeds, ahead, moved, scratch, buffers, .. } = &mut *self.memory;
         // Weights that differ, so that errors do not cancel.
         ahead.iter_mut().enumerate().for_each(|(i, u)| *u = T::from_f64(1.0 + 0.5 * (i as f64).sin()));
         self.loss.seed_residuals(buffers, width, ahead, (0, width), (seeds, false));
         moved.resize(n, T::ZERO);
         self.model.pull(seeds, moved)?;
-        room.resize(n, T::ZERO);
-        factors.multiply_transposed(ahead, room);
+        scratch.resize(n, T::ZERO);
+        factors.multiply_transposed(ahead, scratch);
         let (mut difference, mut size) = (T::ZERO, T::ZERO);
-        for (&own, &pulled) in room.iter().zip(&*moved) {
+        for (&own, &pulled) in scratch.iter().zip(&*moved) {
             difference = difference.max((own - pulled).abs());
             size = size.max(pulled.abs());
         }

@@ -14,7 +14,7 @@ use crate::problem::{
 use crate::real::Real;
 use crate::variables::Gradients;
 
-/// Factors are of all rows, whatever share of them was asked for: a model is asked for the sensitivities of all.
+/// Factors are estimated from all rows, whatever share was asked for, since a model gives the sensitivities of all.
 impl<T: Real> KroneckerFactored<T> for ExternalBatch<'_, T> {
     fn kronecker_blocks(&self) -> &[KroneckerBlock] {
         &self.memory.blocks.blocks

@@ -12,11 +12,11 @@ pub(super) struct ModelMemory<T> {
     pub(super) samples: usize,
     pub(super) width: usize,
     pub(super) buffers: LossBuffers<T>,
-    /// Outputs at the points that were asked about last: acceleration goes back and forth between two.
+    /// Outputs at the two points that were evaluated last: geodesic corrections alternate between two.
     pub(super) points: [EvaluatedPoint<T>; 2],
     /// Index of the older one.
     pub(super) older: usize,
-    /// The point whose pulls, pushes and factors are at hand.
+    /// The point at which the model is linearised.
     pub(super) linearized: Option<Vec<T>>,
     /// The outputs there.
     pub(super) outputs: Vec<T>,
@@ -38,11 +38,11 @@ pub(super) struct ModelMemory<T> {
     pub(super) cost: T,
     /// Inputs of each layer.
     pub(super) inputs: Vec<Vec<T>>,
-    /// Room for numbers of all outputs and of all parameters.
+    /// Scratch vectors of all outputs and of all parameters.
     pub(super) seeds: Vec<T>,
     pub(super) ahead: Vec<T>,
     pub(super) moved: Vec<T>,
-    pub(super) room: Vec<T>,
+    pub(super) scratch: Vec<T>,
 }
 
 /// Outputs at a point; an empty point is none.
@@ -53,7 +53,7 @@ pub(super) struct EvaluatedPoint<T> {
 }
 
 impl<T: Real> ModelMemory<T> {
-    /// Forgets the last batch and makes room for another.
+    /// Forgets the last batch and reserves memory for another.
     pub(super) fn bind(&mut self, loss: &WeightedLoss<'_, T>, samples: usize, width: usize) {
         (self.samples, self.width) = (samples, width);
         self.buffers.reserve(samples, width);

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::kept::{Kept, room};
+use super::kept::{Kept, scratch};
 use super::plan::DenseUse;
 use crate::kernels::Factor;
 use crate::kernels::hadamard::{Block, put_hadamard};
@@ -12,13 +12,13 @@ use crate::kernels::vector::{add_scaled, dot};
 use crate::problem::{Rate, Work};
 use crate::real::Real;
 
-/// Numbers of `JJᵀ` that are worked on together, so that they stay in the second-level cache.
+/// Entries of `JJᵀ` that are worked on together, so that they stay in the second-level cache.
 const BLOCK_NUMBERS: usize = 32 * 1024;
 
 /// Rows of `JJᵀ` that are worked on together at least, where a sample has not more of them.
 const FEW_ROWS: usize = 64;
 
-/// Rows that are enough for long sums, where the cache counts less than the length of the products.
+/// Most rows that long sums enlarge a block to, beyond the size of the cache.
 const MANY_ROWS: usize = 256;
 
 impl DenseUse {
@@ -30,12 +30,12 @@ impl DenseUse {
         kept.sensitivities(self.sensitivities, self.rows)
     }
 
-    /// Range of the weight's numbers among the wanted ones.
+    /// Range of the weight's entries among the wanted ones.
     fn weight(&self) -> Range<usize> {
         self.weight..self.weight + self.columns * self.rows
     }
 
-    /// Range of the bias's numbers among the wanted ones.
+    /// Range of the bias's entries among the wanted ones.
     fn bias(&self) -> Option<Range<usize>> {
         self.bias.map(|start| start..start + self.rows)
     }
@@ -93,9 +93,9 @@ impl<T: Real> DenseLayers<'_, T> {
         let longest = layers.iter().map(|layer| layer.rows).max().unwrap_or(0);
         let rows = (BLOCK_NUMBERS / stride).max((longest / 2).clamp(FEW_ROWS, MANY_ROWS));
         let together = (rows / group).max(1);
-        // What is enough for a smaller batch, too, whose blocks may be taller.
+        // Enough for smaller batches as well, whose blocks may be taller.
         let largest = BLOCK_NUMBERS.max(group.max(MANY_ROWS) * stride).min(stride * stride);
-        let memory = room(memory, largest + largest / (group * group) + stride);
+        let memory = scratch(memory, largest + largest / (group * group) + stride);
         for first in (0..samples).step_by(together) {
             let rows = first..samples.min(first + together);
             let block = &mut gram[rows.start * group * stride..rows.end * group * stride];
@@ -165,7 +165,7 @@ impl<T: Real> DenseLayers<'_, T> {
     /// Adds to the blocks of every sample's residuals with each other.
     pub(super) fn add_row_gram_blocks(&self, memory: &mut Vec<T>, blocks: &mut [T]) {
         let DenseLayers { layers, kept } = *self;
-        let (factors, memory) = room(memory, kept.samples + kept.group).split_at_mut(kept.samples);
+        let (factors, memory) = scratch(memory, kept.samples + kept.group).split_at_mut(kept.samples);
         for (left, right) in pairs(layers) {
             let [a, b] = [left, right].map(|layer| layer.inputs(kept).chunks_exact(layer.columns));
             for (factor, (a, b)) in factors.iter_mut().zip(a.zip(b)) {
@@ -181,7 +181,7 @@ impl<T: Real> DenseLayers<'_, T> {
         let DenseLayers { layers, kept } = *self;
         for layer in layers {
             let (n, outputs) = (layer.columns, layer.rows);
-            let changes = room(memory, kept.samples * outputs);
+            let changes = scratch(memory, kept.samples * outputs);
             if let Some(bias) = layer.bias() {
                 changes.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(&v[bias.clone()]));
             }
@@ -195,7 +195,7 @@ impl<T: Real> DenseLayers<'_, T> {
         let DenseLayers { layers, kept } = *self;
         for layer in layers {
             let (n, outputs) = (layer.columns, layer.rows);
-            let sums = room(memory, kept.samples * outputs);
+            let sums = scratch(memory, kept.samples * outputs);
             put_transposed_matrices_times(sums, layer.sensitivities(kept), u, outputs, kept.group);
             let weight = &mut product[layer.weight()];
             T::multiply(weight, true, Factor::Transposed(sums), layer.inputs(kept), kept.samples, n);

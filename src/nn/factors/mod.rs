@@ -25,7 +25,7 @@ use crate::real::Real;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Factors<T> {
     plan: JacobianPlan,
-    /// The plan that was asked about last, if it is another.
+    /// The plan that was estimated last, if it is another.
     other: JacobianPlan,
     kept: Kept<T>,
     look_ups: Vec<LookUp>,

@@ -1,4 +1,4 @@
-//! In which form each wanted array's part of the Jacobian is kept.
+//! Plan of a factored Jacobian: the form in which the columns of each array of parameters are kept.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use super::taped::Taped;
 use crate::nn::RecordedLayer;
 use crate::nn::work::SweepWork;
 
-/// Flops of the elementwise product of two Gram matrices, for every number of it.
+/// Flops of the elementwise product of two Gram matrices, for every entry of it.
 const HADAMARD: f64 = 2.0;
 
-/// Flops in long products that take the time of one flop in a product of two looked-up rows.
+/// Ratio of the time of a flop in the product of two looked-up rows to that of a flop in a long product.
 const SHORT_PRODUCT: usize = 4;
 
 /// Parts that are kept for the products with some columns of the Jacobian, from the layers that the outputs are computed by: those of a
@@ -30,7 +30,7 @@ pub(super) struct JacobianPlan {
     pub(super) tables: Vec<TableUse>,
     /// Indices of the wanted columns that are formed.
     pub(super) formed: Vec<Range<usize>>,
-    /// Numbers kept for each sample, and for each residual.
+    /// Entries kept for each sample, and for each residual.
     pub(super) per_sample: usize,
     pub(super) per_residual: usize,
     /// The forward sweep.
@@ -48,14 +48,14 @@ pub(super) struct JacobianPlan {
 pub(super) struct DenseUse {
     /// Its place among the layers.
     pub(super) layer: usize,
-    /// Numbers that go into the layer, and that come out: columns and rows of its weight.
+    /// Entries that go into the layer, and that come out: columns and rows of its weight.
     pub(super) columns: usize,
     pub(super) rows: usize,
     /// The first of the weight's columns among those that are wanted.
     pub(super) weight: usize,
     /// First of the bias's columns among those that are wanted, for a bias that goes with the weight.
     pub(super) bias: Option<usize>,
-    /// Numbers before the inputs in what is kept for a sample, and before the sensitivities in that for a residual.
+    /// Offset of the inputs among the kept entries of a sample, and of the sensitivities among those of a residual.
     pub(super) inputs: usize,
     pub(super) sensitivities: usize,
 }
@@ -72,12 +72,12 @@ pub(super) struct TableUse {
     /// Rows of the table, and numbers in each.
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// Numbers before the sensitivities in what is kept for a residual.
+    /// Offset of the sensitivities among the kept entries of a residual.
     pub(super) sensitivities: usize,
 }
 
 impl TableUse {
-    /// Numbers that a sample looks up.
+    /// Entries that a sample looks up.
     pub(super) fn width(&self) -> usize {
         self.numbers * self.columns
     }
@@ -86,7 +86,7 @@ impl TableUse {
 /// An array of parameters, and the form of its part of the Jacobian.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlannedArray {
-    /// The first of its numbers among all parameters, and how many there are.
+    /// The first of its entries among all parameters, and how many there are.
     pub(super) start: usize,
     pub(super) len: usize,
     pub(super) form: JacobianForm,
@@ -95,7 +95,7 @@ pub(super) struct PlannedArray {
 }
 
 impl PlannedArray {
-    /// Its numbers among all parameters.
+    /// Its entries among all parameters.
     pub(super) fn range(&self) -> Range<usize> {
         self.start..self.start + self.len
     }
@@ -104,7 +104,7 @@ impl PlannedArray {
 /// The form of an array's part of the Jacobian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JacobianForm {
-    /// Nobody asked for it.
+    /// Not wanted.
     None,
     /// A weight: its layers' inputs and sensitivities.
     Factored,
@@ -127,7 +127,7 @@ impl JacobianPlan {
         self.columns.as_deref() == Some(columns)
     }
 
-    /// Plans for some columns, with the layers that it holds and residuals of `group` numbers for each sample.
+    /// Plans for some columns, with the layers that it holds and residuals of `group` entries for each sample.
     pub(super) fn plan_layers(&mut self, columns: &[Range<usize>], group: usize) {
         let planned = self.columns.get_or_insert_default();
         planned.clear();
@@ -179,12 +179,12 @@ impl JacobianPlan {
         self.layers.iter().enumerate().filter(move |(_, layer)| layer.arrays().contains(&Some(start)))
     }
 
-    /// The form of a wanted array, biases aside.
+    /// The form of a wanted array that is no bias.
     fn form_by_itself(&self, PlannedArray { start, len, .. }: PlannedArray, group: usize) -> JacobianForm {
         let (mut uses, mut numbers, mut columns, mut table_rows) = (0, 0, None, 0);
         for (_, layer) in self.layers_of(start) {
             match *layer {
-                // The same numbers may be used as matrices of several shapes.
+                // The same entries may be used as matrices of several shapes.
                 RecordedLayer::Dense { weight, bias, inputs, positions: 1, .. }
                     if weight == start && bias != Some(start) && *columns.get_or_insert(inputs) == inputs =>
                 {
@@ -233,7 +233,7 @@ impl JacobianPlan {
         Some(before.map(|range| range.len()).sum())
     }
 
-    /// Lists the uses of factored weights and of looked-up tables, and where what is kept for them goes.
+    /// Lists the uses of factored weights and of looked-up tables, and the offsets of what is kept for them.
     fn place_uses(&mut self) {
         self.dense.clear();
         self.tables.clear();

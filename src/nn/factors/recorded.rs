@@ -1,6 +1,6 @@
 //! Factors from layers that another library has recorded.
 
-use super::kept::room;
+use super::kept::scratch;
 use super::plan::{DenseUse, JacobianPlan};
 use super::{Factors, LookUps, look_ups};
 use crate::kernels::vector::add_scaled;
@@ -49,11 +49,11 @@ impl<T: Real> Factors<T> {
         true
     }
 
-    /// Makes room for a batch, before the layers' inputs and sensitivities are taken.
+    /// Reserves memory for a batch, before the layers' inputs and sensitivities are taken.
     pub(crate) fn begin_recorded(&mut self, samples: usize, group: usize) {
         let Factors { plan, kept, look_ups, formed, .. } = self;
         kept.resize(Share { before: 0, total: samples }, group, plan.per_sample, plan.per_residual);
-        room(formed, kept.residuals() * plan.formed_count()).fill(T::ZERO);
+        scratch(formed, kept.residuals() * plan.formed_count()).fill(T::ZERO);
         look_ups.clear();
     }
 

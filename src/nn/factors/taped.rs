@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::kept::room;
+use super::kept::scratch;
 use super::plan::{JacobianForm, JacobianPlan};
 use super::{Factors, look_ups};
 use crate::nn::RecordedLayer;
@@ -98,7 +98,7 @@ impl<T: Real> Factors<T> {
         plan.is_whole.then(|| plan.work(samples, losses.group))
     }
 
-    /// The plan for these columns, made if it is neither of those at hand.
+    /// The plan for these columns: one of the two that were made last, or a new one.
     fn plan_for(&mut self, losses: TapedLosses<'_, T>, columns: &[Range<usize>]) -> &JacobianPlan {
         if self.plan.is_for(columns) {
             return &self.plan;
@@ -109,8 +109,8 @@ impl<T: Real> Factors<T> {
         &self.other
     }
 
-    /// Takes the plan for these columns as the one to keep numbers for, and makes room for the samples of all ranks; `false`
-    /// where the columns cut through a variable.
+    /// Begins a linearisation with the plan for these columns, with memory for the samples of all ranks. Returns `false` if a
+    /// variable is wanted only in part.
     pub(crate) fn begin(&mut self, losses: TapedLosses<'_, T>, columns: &[Range<usize>], share: Share) -> bool {
         if !self.plan_for(losses, columns).is_whole {
             return false;
@@ -120,7 +120,7 @@ impl<T: Real> Factors<T> {
         }
         let Factors { plan, kept, look_ups, formed, .. } = self;
         kept.resize(share, losses.group, plan.per_sample, plan.per_residual);
-        room(formed, kept.residuals() * plan.formed_count());
+        scratch(formed, kept.residuals() * plan.formed_count());
         look_ups.clear();
         true
     }

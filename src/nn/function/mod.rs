@@ -1,4 +1,4 @@
-//! Functions that act on every number by itself.
+//! Functions that act on every entry by itself.
 
 mod curvature;
 mod gelu_tanh;
@@ -15,13 +15,13 @@ use crate::kernels::gelu::{gelu, gelu_derivative};
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
 
-/// Numbers that are worked on at a time where a function needs room for something in between.
+/// Entries that are worked on at a time where a function needs scratch memory.
 const BLOCK: usize = 64;
 
 /// `1 / √(2π)`, the density of the normal distribution at zero.
 const NORMAL_DENSITY: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2 / 2.0;
 
-/// A function of one number, applied to every number of a node.
+/// A function of one number, applied to every entry of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Function<T> {

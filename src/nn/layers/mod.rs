@@ -37,7 +37,7 @@ use crate::real::Real;
 /// use marquardt::Variables;
 /// use marquardt::nn::{Initializer, Layer, NetworkError, Node, Recorder, Sequential};
 ///
-/// /// Every number has a scale of its own.
+/// /// Every entry has a scale of its own.
 /// #[derive(Debug)]
 /// struct Scales;
 ///

@@ -50,12 +50,12 @@ pooling! {
 }
 
 pooling! {
-    /// The largest number that a window sees of each channel of an image. What is beyond the image does not count. Of several
+    /// The largest entry that a window sees of each channel of an image. What is beyond the image does not count. Of several
     /// that are the largest the first has a derivative, as in PyTorch.
     MaxPooling2D, "max pooling", max_pooling2d
 }
 
-/// The mean of each channel of an image: a row with a number for each.
+/// The mean of each channel of an image: a row with an entry for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GlobalAveragePooling2D;
 

@@ -66,8 +66,8 @@ pub(super) fn curved<T: Real>(
     }
 }
 
-/// The least root, where a target pulls with this gradient: smaller ones would only blow the residual up, which is the
-/// gradient over the root, and their square is lost to rounding beside the second derivative's largest value.
+/// Smallest root for a target that contributes the gradient `pull`: `√(ε pull)`. The residual, the gradient over the root,
+/// stays moderate, and the square of the root is lost to rounding error beside the largest second derivative.
 #[inline(always)]
 pub(super) fn least_root<N: Number>(pull: N) -> N {
     (N::splat(N::Element::EPSILON) * pull).sqrt()

@@ -7,8 +7,8 @@ use crate::real::Real;
 
 /// A loss of each sample, given a network's outputs for it and, mostly, a target.
 ///
-/// All methods work on blocks of rows: `outputs` has rows of `width` numbers, and there are as many rows of targets: of
-/// one number for [`Targets::Labels`], of none for [`Targets::None`], and of `width` for all others.
+/// All methods work on blocks of rows: `outputs` has rows of `width` entries, and there are as many rows of targets: of
+/// one entry for [`Targets::Labels`], of none for [`Targets::None`], and of `width` for all others.
 ///
 /// A network minimises the sum over its loss terms of `weight · Σᵢ wᵢ lᵢ / rows`, with the sample weights `wᵢ`; the number
 /// of rows divides only what is a [`Reduction::Mean`].
@@ -111,11 +111,11 @@ pub trait Loss<T: Real>: Debug + Send {
 pub enum Targets {
     /// No reduction.
     None,
-    /// A number for each output.
+    /// An entry for each output.
     Values,
     /// A number from 0 to 1 for each output.
     Probabilities,
-    /// A number for each output, such as a count, that is not negative.
+    /// An entry for each output, such as a count, that is not negative.
     NonNegative,
     /// One class number for each sample; there are as many classes as outputs.
     Labels,

@@ -61,7 +61,7 @@ impl<T: Real> Network<T> {
     ///
     /// # Panics
     ///
-    /// When `v` has not as many numbers as `x`, or `product` not as many as there are residuals.
+    /// When `v` has not as many entries as `x`, or `product` not as many as there are residuals.
     pub fn jacobian_vector(&mut self, x: &[T], v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
         self.check_residuals(x)?;
         assert_eq!(
@@ -84,7 +84,7 @@ impl<T: Real> Network<T> {
     ///
     /// # Panics
     ///
-    /// When `u` has not as many numbers as there are residuals, or `product` not as many as `x`.
+    /// When `u` has not as many entries as there are residuals, or `product` not as many as `x`.
     pub fn jacobian_transposed_vector(&mut self, x: &[T], u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
         self.check_residuals(x)?;
         assert_eq!((u.len(), product.len()), (self.residual_count(), x.len()), "lengths of the factors and the result");

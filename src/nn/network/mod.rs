@@ -72,7 +72,7 @@ pub struct Network<T> {
     variables: Variables<T>,
     sets: SampleSets,
     schema: Schema,
-    /// Rows that pass by in evaluation mode.
+    /// The tile at hand in evaluation mode.
     passing: Batch<T>,
     /// Nodes that the sweep at hand visits.
     marks: Vec<bool>,
@@ -196,7 +196,7 @@ impl<T: Real> Network<T> {
         self.sweeps.buffers.reserve(self.sweeps.workspace.tile_rows(), width);
         self.sweeps.residuals.resize(self.sweeps.workspace.tile_rows() * self.rows_per_sample(), T::ZERO);
         self.mark_loss_nodes();
-        // A batch that was bound before has no target for this loss, and what products were planned for does not know it.
+        // A batch that was bound before has no target for this loss, and plans of products do not contain it.
         self.sweeps.batch = Batch::default();
         self.factors = Factors::default();
         self.factor_plan = None;
@@ -325,7 +325,7 @@ impl<T: Real> Network<T> {
             self.sweeps.batch.share(share, places.as_deref());
             self.sweeps.batch.divide(&self.sets.sizes);
         }
-        // One of 2⁶⁴ masks, after the last of which comes the first again.
+        // The masks repeat after 2⁶⁴ batches.
         self.sweeps.masks.step = self.sweeps.masks.step.wrapping_add(1);
         self.forget_values();
         Ok(self)
@@ -359,7 +359,7 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// Sets up a sweep back to some numbers of the flat vector.
+    /// Sets up a sweep back to some entries of the flat vector.
     fn want_columns(&mut self, columns: &[Range<usize>]) {
         self.columns.set(self.variables.iter(), columns);
         coming_from(self.sweeps.tape.records(), |variable| self.columns.include(variable), None, &mut self.marks);

@@ -47,7 +47,7 @@ impl<T: Real> LeastSquares<T> for Network<T> {
     }
 
     fn residual_count(&self) -> usize {
-        // Of no batch one sample is asked for, and its evaluation says that none is bound.
+        // Without a batch there is one sample, whose evaluation returns the error.
         let samples = if self.sweeps.batch.mean_over == 0 { 1 } else { self.sweeps.batch.rows() };
         samples * self.rows_per_sample()
     }
@@ -178,7 +178,7 @@ impl<T: Real> Network<T> {
         mut jacobian: Option<&mut [T]>,
     ) -> Result<(), EvaluationError> {
         self.check_residuals(x)?;
-        // Acceleration may come late, and should find its memory there.
+        // Reserved here, so that a later geodesic correction allocates nothing.
         self.sweeps.workspace.reserve_curvatures();
         let (exact, group) = (self.is_exact(), self.rows_per_sample());
         let (first, width) = (first / group, group * self.columns.count());
@@ -263,7 +263,7 @@ impl<T: Real> Network<T> {
         self.check_forms().map_err(EvaluationError::new)
     }
 
-    /// Refuses a loss that Levenberg–Marquardt does not see.
+    /// Refuses a loss without a Gauss–Newton form.
     pub(super) fn check_forms(&self) -> Result<(), NotLeastSquares> {
         match self.sweeps.terms.iter().find(|term| term.loss.least_squares().is_none()) {
             Some(term) => Err(NotLeastSquares { loss: term.loss.name().to_owned() }),

@@ -17,13 +17,13 @@ use crate::variables::Variables;
 pub struct Predictions<'a, T> {
     /// Index of the output's loss among the network's, from 0.
     pub term: usize,
-    /// Numbers in the output of a sample.
+    /// Entries in the output of a sample.
     pub width: usize,
-    /// The outputs, a row of `width` numbers for each sample.
+    /// The outputs, a row of `width` entries for each sample.
     pub outputs: &'a [T],
     /// Targets of the loss.
     pub kind: Targets,
-    /// The targets, a row for each sample: of one number for [`Targets::Labels`], else of `width`.
+    /// The targets, a row for each sample: of one entry for [`Targets::Labels`], else of `width`.
     pub targets: &'a [T],
     /// The samples' weights.
     pub weights: &'a [T],

@@ -12,7 +12,7 @@ use crate::real::Real;
 /// Assignment of samples to sets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SampleSets {
-    /// The input whose numbers say so; without one, all samples are of set 0.
+    /// The input that holds the index of the set; without one, all samples are of set 0.
     pub(super) input: Option<usize>,
     /// Number of sets.
     pub(super) count: usize,

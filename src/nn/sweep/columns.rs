@@ -7,7 +7,7 @@ use crate::real::Real;
 /// Some columns of a row-major matrix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ColumnRange {
-    /// Numbers in a whole row.
+    /// Entries in a whole row.
     pub(crate) width: usize,
     /// The first column.
     pub(crate) start: usize,

@@ -24,16 +24,16 @@ impl<T: Real> Workspace<T> {
         doubled.clear();
         doubled.extend(direction.iter().map(|&number| number + number));
         let values = values.current();
-        let value = Values { tile, layout: value_layout, uniform, numbers: values };
+        let value = Values { tile, layout: value_layout, uniform, entries: values };
         let count = tile.rows.len();
-        let tangent = NodeTangents { layout, numbers: derivatives, reached, count };
+        let tangent = NodeTangents { layout, entries: derivatives, reached, count };
         has_curvature.fill(false);
         for (index, record) in tile.tape.records().iter().enumerate() {
             if !wanted[index] {
                 continue;
             }
-            let (before, ddy) = layout.split(curvatures, index, count);
-            let curvature = NodeTangents { layout, numbers: before, reached: has_curvature, count };
+            let (before, ddy) = layout.split(curvatures, index, count, 1);
+            let curvature = NodeTangents { layout, entries: before, reached: has_curvature, count };
             let y = &values[value_layout.block(index, count)];
             let passed = propagate(record, &value, curvature, None, y, ddy);
             let mut sum = CurvatureSum { ddy, is_there: passed };

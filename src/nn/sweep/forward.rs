@@ -39,8 +39,8 @@ fn sweep<T: Real>(
         if !wanted[index] || uniform.of(index, 0).is_some() {
             continue;
         }
-        let (before, y) = layout.split(values, index, tile.rows.len());
-        let value = Values { tile, layout, uniform, numbers: &*before };
+        let (before, y) = layout.split(values, index, tile.rows.len(), 1);
+        let value = Values { tile, layout, uniform, entries: &*before };
         match *operation {
             Operation::Input(_) => {}
             Operation::Constant(ref row) => broadcast(row, y),

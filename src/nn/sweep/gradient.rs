@@ -51,7 +51,7 @@ impl<T: Real> Sink<T> for GradientSums<'_, '_, T> {
     }
 }
 
-/// Adds to as many numbers as all variables have.
+/// Adds to as many entries as all variables have.
 pub(crate) struct FlatSums<'a, T>(pub(crate) &'a mut [T]);
 
 impl<T: Real> Sink<T> for FlatSums<'_, T> {
@@ -117,7 +117,7 @@ impl<T: Real> Kernel for ColumnSums<'_, T> {
     }
 }
 
-/// Adds the first eight numbers.
+/// Adds the first eight entries.
 #[inline(always)]
 fn add_to<T: Real>(sums: &mut [T; 8], numbers: &[T]) {
     if let Some(numbers) = numbers.first_chunk::<8>() {

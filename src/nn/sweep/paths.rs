@@ -24,8 +24,8 @@ pub(crate) fn leading_to<T: Real>(
     }
 }
 
-/// Marks the nodes that are computed from one of the wanted variables, or from the wanted node, and that node: where an
-/// adjoint has to pass to get there.
+/// Marks the nodes that are computed from one of the wanted variables, or from the wanted node, and that node: the nodes whose
+/// adjoints a reverse sweep needs.
 pub(crate) fn coming_from<T: Real>(
     records: &[TapeRecord<T>],
     wanted: impl Fn(Variable) -> bool,

@@ -19,8 +19,8 @@ pub(crate) trait Sink<T> {
     /// Returns true if derivatives by this variable are wanted.
     fn wants(&self, variable: Variable) -> bool;
 
-    /// The weight was used as `x Wᵀ`, and the adjoint of that is `delta`. It comes as the matrix that it was used as, which
-    /// may have other rows and columns than its shape says.
+    /// Takes the adjoint `delta` of a product `x Wᵀ`. The weight comes with the rows and columns that it was used with, which
+    /// may differ from its shape.
     fn product(&mut self, weight: Variable, delta: &[T], x: &[T]);
 
     /// Returns true if the products of the dense layer with this index, in one position, are formed after the sweep, from the adjoints and
@@ -29,11 +29,10 @@ pub(crate) trait Sink<T> {
         false
     }
 
-    /// The variable was every row, or every position's, with these adjoints.
+    /// Takes the adjoints of a variable that was used as the same row for every sample, or for every position.
     fn row(&mut self, variable: Variable, delta: &[T]);
 
-    /// Rows of the variable were looked up by their numbers, as many for each sample as there are times the variable's
-    /// columns in a row of `delta`.
+    /// Takes the adjoints `delta` of rows of a table that were looked up by `numbers`, sample after sample.
     fn look_up(&mut self, table: Variable, numbers: &[T], delta: &[T]);
 }
 
@@ -52,8 +51,7 @@ impl<T> Sink<T> for Nowhere {
     fn look_up(&mut self, _: Variable, _: &[T], _: &[T]) {}
 }
 
-/// Returns true if a stack of adjoints can pass an operation: a sample's values go with as many rows of adjoints as the stack
-/// has, or are not looked at.
+/// Returns true if the reverse sweep through an operation works for several adjoints of each sample at once.
 pub(crate) fn takes_stacks<T>(operation: &Operation<T>) -> bool {
     match operation {
         Operation::Input(_)
@@ -76,7 +74,7 @@ pub(crate) fn takes_stacks<T>(operation: &Operation<T>) -> bool {
 /// Adjoints of the nodes before the current one.
 struct NodeAdjoints<'a, T> {
     layout: &'a NodeLayout,
-    numbers: &'a mut [T],
+    entries: &'a mut [T],
     reached: &'a mut [bool],
     needed: &'a [bool],
     count: usize,
@@ -89,7 +87,7 @@ impl<T: Real> NodeAdjoints<'_, T> {
         let index = node.index();
         if self.needed[index] {
             let add = std::mem::replace(&mut self.reached[index], true);
-            write(&mut self.numbers[self.layout.stacked_block(index, self.count, self.stack)], add);
+            write(&mut self.entries[self.layout.stacked_block(index, self.count, self.stack)], add);
         }
     }
 
@@ -112,11 +110,11 @@ struct PartOfStack<'w, 'a, T> {
 
 impl<T: Real> chain_rule::AdjointLookup<T> for PartOfStack<'_, '_, T> {
     fn of(&mut self, node: Node) -> Option<(&mut [T], bool)> {
-        let NodeAdjoints { layout, numbers, reached, needed, count, stack } = &mut *self.adjoints;
+        let NodeAdjoints { layout, entries, reached, needed, count, stack } = &mut *self.adjoints;
         let block = layout.stacked_block(node.index(), *count, *stack);
         let size = block.len() / *stack;
         let start = block.start + self.part * size;
-        needed[node.index()].then(|| (&mut numbers[start..start + size], reached[node.index()]))
+        needed[node.index()].then(|| (&mut entries[start..start + size], reached[node.index()]))
     }
 }
 
@@ -134,15 +132,15 @@ impl<T: Real> Workspace<T> {
     pub(crate) fn reverse<S: Sink<T>>(&mut self, tile: &BatchTile<'_, T>, needed: &[bool], sink: &mut S) {
         let Workspace { layout, value_layout, uniform, values, derivatives, stack, reached, scratch, .. } = self;
         let values = values.current();
-        let value = Values { tile, layout: value_layout, uniform, numbers: values };
+        let value = Values { tile, layout: value_layout, uniform, entries: values };
         let (count, stack) = (tile.rows.len(), *stack);
         for (index, record) in tile.tape.records().iter().enumerate().rev() {
             if !(reached[index] && needed[index]) {
                 continue;
             }
-            let (before, delta) = layout.split_stacked(derivatives, index, count, stack);
+            let (before, delta) = layout.split(derivatives, index, count, stack);
             give(record, index, &value, delta, sink);
-            let adjoints = NodeAdjoints { layout, numbers: before, reached, needed, count, stack };
+            let adjoints = NodeAdjoints { layout, entries: before, reached, needed, count, stack };
             pass_back(record, &value, &values[value_layout.block(index, count)], delta, adjoints, scratch);
         }
     }

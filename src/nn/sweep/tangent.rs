@@ -13,7 +13,7 @@ use crate::real::Real;
 #[derive(Clone, Copy)]
 pub(super) struct NodeTangents<'a, T> {
     pub(super) layout: &'a NodeLayout,
-    pub(super) numbers: &'a [T],
+    pub(super) entries: &'a [T],
     pub(super) reached: &'a [bool],
     pub(super) count: usize,
 }
@@ -26,7 +26,7 @@ impl<'a, T: Real> NodeTangents<'a, T> {
 
     /// The derivative of the node of this index; `None` where it is zero.
     pub(super) fn at(&self, index: usize) -> Option<&'a [T]> {
-        self.reached[index].then(|| &self.numbers[self.layout.block(index, self.count)])
+        self.reached[index].then(|| &self.entries[self.layout.block(index, self.count)])
     }
 
     /// Passes the derivative of an argument on by `write`; `false` where it is zero.
@@ -40,13 +40,13 @@ impl<T: Real> Workspace<T> {
     pub(crate) fn tangent(&mut self, tile: &BatchTile<'_, T>, wanted: &[bool], direction: &[T]) {
         let Workspace { layout, value_layout, uniform, values, derivatives, reached, .. } = self;
         let values = values.current();
-        let value = Values { tile, layout: value_layout, uniform, numbers: values };
+        let value = Values { tile, layout: value_layout, uniform, entries: values };
         let count = tile.rows.len();
         reached.fill(false);
         for (index, record) in tile.tape.records().iter().enumerate() {
             if wanted[index] {
-                let (before, dy) = layout.split(derivatives, index, count);
-                let tangent = NodeTangents { layout, numbers: before, reached, count };
+                let (before, dy) = layout.split(derivatives, index, count, 1);
+                let tangent = NodeTangents { layout, entries: before, reached, count };
                 let y = &values[value_layout.block(index, count)];
                 reached[index] = propagate(record, &value, tangent, Some(direction), y, dy);
             }

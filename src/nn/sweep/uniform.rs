@@ -17,15 +17,15 @@ pub(super) fn is_uniform<T>(records: &[TapeRecord<T>], record: &TapeRecord<T>) -
 /// Blocks of the nodes whose values are the same for all samples. They are computed once for a point, and not again for each tile.
 #[derive(Debug, Clone)]
 pub(super) struct UniformValues<T> {
-    /// For each node, its first number; `None` for other nodes.
+    /// For each node, its first entry; `None` for other nodes.
     places: Vec<Option<usize>>,
-    numbers: Vec<T>,
+    entries: Vec<T>,
     /// The point that they belong to; empty before the first.
     x: Vec<T>,
 }
 
 impl<T: Real> UniformValues<T> {
-    /// Room for blocks of `rows` samples.
+    /// Workspace for blocks of `rows` samples.
     pub(super) fn new(records: &[TapeRecord<T>], rows: usize) -> Self {
         let mut total = 0;
         let places = records.iter().map(|record| {
@@ -33,24 +33,24 @@ impl<T: Real> UniformValues<T> {
             total += size;
             Some(total - size)
         });
-        UniformValues { places: places.collect(), numbers: vec![T::ZERO; total], x: Vec::new() }
+        UniformValues { places: places.collect(), entries: vec![T::ZERO; total], x: Vec::new() }
     }
 
-    /// The values of a node for `count` numbers; `None` for other nodes.
+    /// The values of a node for `count` entries; `None` for other nodes.
     #[inline]
     pub(super) fn of(&self, index: usize, count: usize) -> Option<&[T]> {
-        self.places[index].map(|place| &self.numbers[place..place + count])
+        self.places[index].map(|place| &self.entries[place..place + count])
     }
 
     /// Computes the values at `x` for blocks of `rows` samples, unless they are those of the last point.
     pub(super) fn compute(&mut self, records: &[TapeRecord<T>], x: &[T], rows: usize) {
-        if self.numbers.is_empty() || is_same(&self.x, x) {
+        if self.entries.is_empty() || is_same(&self.x, x) {
             return;
         }
         for (TapeRecord { operation, width, .. }, &place) in records.iter().zip(&self.places) {
             let (Operation::Dense { x: input, weight, bias, .. }, Some(place)) = (operation, place) else { continue };
             let Operation::Constant(row) = &records[input.index()].operation else { continue };
-            let (first, rest) = self.numbers[place..place + rows * width].split_at_mut(*width);
+            let (first, rest) = self.entries[place..place + rows * width].split_at_mut(*width);
             let bias = bias.map(|bias| &x[bias.range()]);
             affine(row, &x[weight.range()], row.len(), bias, first, false);
             broadcast(first, rest);

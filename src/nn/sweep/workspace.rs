@@ -12,10 +12,10 @@ use crate::real::Real;
 /// Bytes of values and adjoints in one tile.
 const TILE_BYTES: usize = 192 * 1024;
 
-/// Rows that the products of a tile have nevertheless, to be worth a call.
+/// Least number of rows of the matrix products of a tile.
 const FEWEST_ROWS: usize = 64;
 
-/// Samples that a tile has nevertheless, as the last layers of a network of images are dense.
+/// Least number of samples in a tile, as the last layers of a network of images are dense.
 const FEWEST_SAMPLES: usize = 8;
 
 /// Largest number of bytes of a tile of more than one sample.
@@ -38,13 +38,13 @@ pub(crate) struct BatchTile<'a, T> {
 pub(crate) struct Workspace<T> {
     /// Layout of derivatives.
     pub(super) layout: NodeLayout,
-    /// Layout of values, which has no room for those that are read elsewhere: inputs, and values that all samples share.
+    /// Layout of values, without those that are read elsewhere: inputs, and values that all samples share.
     pub(super) value_layout: NodeLayout,
     pub(super) uniform: UniformValues<T>,
     pub(super) values: ForwardValues<T>,
     /// Adjoints after a reverse sweep, tangents after a tangent sweep.
     pub(super) derivatives: Vec<T>,
-    /// Adjoints in a stack, and which of them is seeded.
+    /// Number of adjoints of each node in a stack, and the one that is seeded next.
     pub(super) stack: usize,
     part: usize,
     /// For each node, true if its derivatives have been written.
@@ -55,7 +55,7 @@ pub(crate) struct Workspace<T> {
     pub(super) has_curvature: Vec<bool>,
     /// For each node, true if a curvature sweep needs its tangents.
     pub(super) needs_tangent: Vec<bool>,
-    /// Room for one block.
+    /// Workspace for one block.
     pub(super) scratch: Vec<T>,
     /// Twice the direction of a curvature sweep.
     pub(super) doubled: Vec<T>,
@@ -66,7 +66,7 @@ pub(crate) struct Workspace<T> {
 pub(super) struct NodeLayout {
     /// Rows in a tile at most.
     pub(super) rows: usize,
-    /// Numbers in a row before each node's, and in the whole row.
+    /// Entries in a row before each node's, and in the whole row.
     offsets: Vec<usize>,
 }
 
@@ -95,7 +95,7 @@ impl NodeLayout {
         NodeLayout { rows, offsets }
     }
 
-    /// Numbers in the whole row.
+    /// Entries in the whole row.
     fn width(&self) -> usize {
         self.offsets[self.offsets.len() - 1]
     }
@@ -113,21 +113,16 @@ impl NodeLayout {
         start * count * stack..end * count * stack
     }
 
-    /// The blocks before a node's, and its own.
-    pub(super) fn split<'a, T>(&self, numbers: &'a mut [T], index: usize, count: usize) -> (&'a mut [T], &'a mut [T]) {
-        self.split_stacked(numbers, index, count, 1)
-    }
-
-    /// Splits the blocks as [`split`](Self::split) does, when there are several of each.
-    pub(super) fn split_stacked<'a, T>(
+    /// The blocks before a node's, and its own; `stack` of each.
+    pub(super) fn split<'a, T>(
         &self,
-        numbers: &'a mut [T],
+        entries: &'a mut [T],
         index: usize,
         count: usize,
         stack: usize,
     ) -> (&'a mut [T], &'a mut [T]) {
         let Range { start, end } = self.stacked_block(index, count, stack);
-        let (before, rest) = numbers.split_at_mut(start);
+        let (before, rest) = entries.split_at_mut(start);
         (before, &mut rest[..end - start])
     }
 }
@@ -138,7 +133,7 @@ pub(super) struct Values<'a, T> {
     pub(super) tile: &'a BatchTile<'a, T>,
     pub(super) layout: &'a NodeLayout,
     pub(super) uniform: &'a UniformValues<T>,
-    pub(super) numbers: &'a [T],
+    pub(super) entries: &'a [T],
 }
 
 impl<'a, T: Real> Values<'a, T> {
@@ -150,7 +145,7 @@ impl<'a, T: Real> Values<'a, T> {
             _ => {
                 let count = self.tile.rows.len();
                 let shared = self.uniform.of(node.index(), count * node.width());
-                shared.unwrap_or_else(|| &self.numbers[self.layout.block(node.index(), count)])
+                shared.unwrap_or_else(|| &self.entries[self.layout.block(node.index(), count)])
             }
         }
     }
@@ -180,7 +175,7 @@ impl TileSize {
 }
 
 impl<T: Real> Workspace<T> {
-    /// Room for a tape's nodes.
+    /// Workspace for a tape's nodes.
     pub(crate) fn new(tape: &Tape<T>) -> Self {
         let layout = NodeLayout::new(tape.records());
         let is_elsewhere = |record: &TapeRecord<T>| {
@@ -206,12 +201,12 @@ impl<T: Real> Workspace<T> {
         }
     }
 
-    /// Makes room for second derivatives.
+    /// Reserves memory for second derivatives.
     pub(crate) fn reserve_curvatures(&mut self) {
         self.curvatures.resize(self.derivatives.len(), T::ZERO);
     }
 
-    /// Forgets the values that were kept, and makes room for those of another batch at points of `parameters` parameters.
+    /// Forgets the values that were kept, and reserves memory for those of another batch at points of `parameters` parameters.
     pub(crate) fn bind(&mut self, rows: usize, parameters: usize) {
         self.values.prepare(rows, parameters);
     }
@@ -233,7 +228,7 @@ impl<T: Real> Workspace<T> {
 
     /// A node's value, after a forward sweep.
     pub(crate) fn value<'a>(&'a self, tile: &'a BatchTile<'a, T>, node: Node) -> &'a [T] {
-        Values { tile, layout: &self.value_layout, uniform: &self.uniform, numbers: self.values.current() }.of(node)
+        Values { tile, layout: &self.value_layout, uniform: &self.uniform, entries: self.values.current() }.of(node)
     }
 
     /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero. Those of a stack
@@ -253,14 +248,14 @@ impl<T: Real> Workspace<T> {
         self.start_part(0, 1);
     }
 
-    /// Makes room for stacks of adjoints with this number of rows.
+    /// Reserves memory for stacks of adjoints with this number of rows.
     pub(crate) fn reserve_stacks(&mut self, rows: usize) {
         let numbers = self.layout.width() * rows;
         self.derivatives.resize(numbers.max(self.derivatives.len()), T::ZERO);
     }
 
-    /// Forgets which nodes' adjoints have been written, and has the next one seeded as this part of a stack: several
-    /// adjoints of the same nodes, which one reverse sweep takes back together. There has to be room for it.
+    /// Forgets which nodes' adjoints have been written, and has the next one seeded as this part of a stack: several adjoints
+    /// of the same nodes, which one reverse sweep takes back together. Needs [`reserve_stacks`](Self::reserve_stacks).
     pub(crate) fn start_part(&mut self, part: usize, stack: usize) {
         (self.part, self.stack) = (part, stack);
         self.reached.fill(false);

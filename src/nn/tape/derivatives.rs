@@ -24,7 +24,7 @@ pub(super) enum Channel {
 pub(super) type RecordedDerivatives = std::collections::HashMap<(usize, Channel), Option<Node>>;
 
 impl<T: Real> Tape<T> {
-    /// The derivative of every number of `y` by column `column` of the input `x`, sample by sample: a node of the width of
+    /// The derivative of every entry of `y` by column `column` of the input `x`, sample by sample: a node of the width of
     /// `y`.
     ///
     /// It is a node like any other: it enters losses, which are differentiated by the variables in every sweep. Derivatives
@@ -67,7 +67,7 @@ impl<T: Real> Tape<T> {
         self.recorded_channel(y, Channel::First { input, column })
     }
 
-    /// The sum of the second derivatives of every number of `y` by each of these columns of the input `x`: the Laplacian,
+    /// The sum of the second derivatives of every entry of `y` by each of these columns of the input `x`: the Laplacian,
     /// or, of a single column, a second derivative.
     ///
     /// All second derivatives are carried as one sum, at the cost of the first derivatives and one more.

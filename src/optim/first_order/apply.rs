@@ -134,7 +134,7 @@ impl<T: Real> FirstOrderMemory<T> {
         }
     }
 
-    /// Announces which numbers will change, and makes sparse gradients dense where more than their rows will.
+    /// Announces the entries that will change, and makes sparse gradients dense where the step is not confined to their rows.
     fn plan(&mut self, variables: impl Iterator<Item = Variable>, is_lazy: bool, decays: bool) {
         self.undo_log.clear();
         for variable in variables.filter(|variable| !variable.is_empty()) {

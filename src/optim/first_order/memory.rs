@@ -50,7 +50,7 @@ impl<T: Real> FirstOrderMemory<T> {
         memory
     }
 
-    /// Takes these slots, and keeps the numbers of existing slots of the same names.
+    /// Takes these slots, and keeps the entries of existing slots of the same names.
     pub(super) fn fit_slots(&mut self, wanted: Vec<Slot>) {
         let take_or_make = |slot: &Slot| match self.slot_names.iter().position(|&name| name == slot.name) {
             Some(place) => std::mem::take(&mut self.slots[place]),

@@ -146,7 +146,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         self.with_hyperparameter("l2", l2)
     }
 
-    /// Limits every number of the gradients to `±clipvalue`. At most one kind of clipping can be on.
+    /// Limits every entry of the gradients to `±clipvalue`. At most one kind of clipping can be on.
     pub fn with_clipvalue(self, clipvalue: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("clipvalue", clipvalue)
     }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::optim::gradients::push_range;
 
-/// Copies of the numbers that a step changes, so that it can be taken back.
+/// Copies of the entries that a step changes, so that it can be taken back.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UndoLog<T> {
-    /// Ranges of the recorded numbers, in order, neighbours joined.
+    /// Ranges of the recorded entries, in order, neighbours joined.
     ranges: Vec<Range<usize>>,
     values: Vec<T>,
     slots: Vec<T>,
@@ -21,7 +21,7 @@ impl<T: Copy> UndoLog<T> {
         self.slots.clear();
     }
 
-    /// Announces that these numbers will change.
+    /// Announces that these entries will change.
     pub(super) fn announce(&mut self, range: Range<usize>) {
         push_range(&mut self.ranges, range);
     }
@@ -31,7 +31,7 @@ impl<T: Copy> UndoLog<T> {
         &self.ranges
     }
 
-    /// Copies the announced numbers.
+    /// Copies the announced entries.
     pub(super) fn record(&mut self, values: &[T], slots: &[Vec<T>]) {
         for range in &self.ranges {
             self.values.extend_from_slice(&values[range.clone()]);

@@ -31,7 +31,7 @@ pub(super) struct KroneckerCurvature<T> {
     pub(super) counts: Vec<u64>,
     /// Blocks with variables that are adjusted.
     pub(super) active: Vec<bool>,
-    /// Blocks with no others.
+    /// Blocks of which all variables are adjusted.
     whole: Vec<bool>,
     /// Blocks whose part of the direction holds the gradient of the weight times the inverse of the output factor.
     formed: Vec<bool>,
@@ -40,7 +40,7 @@ pub(super) struct KroneckerCurvature<T> {
     product: Vec<T>,
 }
 
-/// Numbers, and the new ones that will replace them.
+/// Values, and the new ones that will replace them.
 #[derive(Debug, Clone)]
 pub(super) struct Versions<T> {
     pub(super) now: Vec<T>,
@@ -53,7 +53,7 @@ impl<T: Real> Versions<T> {
         Versions { now: vec![T::ZERO; count], next: vec![T::ZERO; count], is_new: false }
     }
 
-    /// The numbers that count in the step at work.
+    /// The values for the step at work.
     fn latest(&self) -> &[T] {
         if self.is_new { &self.next } else { &self.now }
     }
@@ -66,7 +66,7 @@ impl<T: Real> Versions<T> {
 }
 
 impl<T: Real> KroneckerCurvature<T> {
-    /// Room for these blocks.
+    /// Workspace for these blocks.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl<T: Real> KroneckerCurvature<T> {
         let count = sample.numbers().len();
         let variables = blocks.iter().map(of_block).collect::<OptimizerResult<_>>()?;
         let places = (0..blocks.len()).flat_map(|block| sample.places(block));
-        let room = places.filter(|(_, _, is_full)| *is_full).map(|(_, size, _)| inverse::room(size)).max();
+        let size = places.filter(|(_, _, is_full)| *is_full).map(|(_, size, _)| inverse::room(size)).max();
         let parameters = |block: &KroneckerBlock| match *block {
             KroneckerBlock::Dense { .. } => block.input_size() * block.output_size(),
             KroneckerBlock::Embedding { .. } | KroneckerBlock::Diagonal { .. } => 0,
@@ -98,7 +98,7 @@ impl<T: Real> KroneckerCurvature<T> {
             active: vec![false; blocks.len()],
             whole: vec![false; blocks.len()],
             formed: vec![false; blocks.len()],
-            memory: vec![T::ZERO; room.unwrap_or(0)],
+            memory: vec![T::ZERO; size.unwrap_or(0)],
             matrix: vec![T::ZERO; largest],
             product: vec![T::ZERO; largest],
             sample,
@@ -230,7 +230,7 @@ impl<T: Real> KroneckerCurvature<T> {
         }
     }
 
-    /// Makes the new numbers the state.
+    /// Makes the new values the state.
     pub(super) fn commit(&mut self) {
         if self.factors.is_new {
             for (count, &active) in self.counts.iter_mut().zip(&self.active) {
@@ -241,7 +241,7 @@ impl<T: Real> KroneckerCurvature<T> {
         self.inverses.commit();
     }
 
-    /// Discards the new numbers.
+    /// Discards the new values.
     pub(super) fn discard(&mut self) {
         (self.factors.is_new, self.inverses.is_new) = (false, false);
         self.formed.fill(false);
@@ -287,7 +287,7 @@ fn invert_factor<T: Real>(
         copy.iter_mut().for_each(|number| *number = (*number + more).recip());
         return copy.iter().all(|number| number.is_finite()).then(|| rank(copy, damping));
     }
-    // Less would be lost in the rounding of the factor.
+    // A smaller damping would be lost in the rounding error of the factor.
     let mut damping = damping.max(T::EPSILON.to_f64() * trace(factor, (size, is_full)) / size as f64);
     for _ in 0..ATTEMPTS {
         let more = T::from_f64(damping);

@@ -67,7 +67,7 @@ impl<T: Real> LayerInverses<'_, T> {
         }
     }
 
-    /// `G⁻¹` times a matrix with rows of `columns` numbers.
+    /// `G⁻¹` times a matrix with rows of `columns` entries.
     fn outputs_times(&self, matrix: &[T], columns: usize, to: &mut [T]) {
         if self.full_outputs && !matrix.is_empty() {
             return T::multiply(to, false, Factor::Plain(self.g), matrix, matrix.len() / columns, columns);

@@ -21,16 +21,16 @@ pub(super) struct KroneckerMemory<T> {
     pub(super) gradients: Gradients<T>,
     /// The parts of the variables that are adjusted.
     pub(super) trainable: Vec<Range<usize>>,
-    /// Numbers with a gradient, in ranges.
+    /// Ranges of the entries with a gradient.
     pub(super) moving: Vec<Range<usize>>,
-    /// Numbers that were changed by the last step: all others of `velocity` are zero.
+    /// Ranges of the entries that the last step changed; all others of `velocity` are zero.
     pub(super) moved: Vec<Range<usize>>,
     /// The last step, and the one at work.
     pub(super) velocity: Vec<T>,
     pub(super) next: Vec<T>,
     /// The preconditioned gradient.
     pub(super) direction: Vec<T>,
-    /// Room for the next values.
+    /// Workspace for the next values.
     pub(super) values: Vec<T>,
     /// Curvature; none before the first step, which knows the layers.
     pub(super) curvature: Option<KroneckerCurvature<T>>,
@@ -57,14 +57,14 @@ impl<T: Real> KroneckerMemory<T> {
         }
     }
 
-    /// Clears the direction of the last step: what moved in it and does not in the next must not stay.
+    /// Clears the direction of the last step, as the next one may move other entries.
     pub(super) fn clear_direction(&mut self) {
         for range in &self.moving {
             self.direction[range.clone()].fill(T::ZERO);
         }
     }
 
-    /// Drops gradients of frozen variables, sums those of repeated rows, and lists the numbers that have one.
+    /// Drops gradients of frozen variables, sums those of repeated rows, and lists the entries that have one.
     pub(super) fn list_moving(&mut self, variables: &Variables<T>) {
         drop_frozen(&mut self.gradients, variables);
         self.gradients.sum_repeated_rows();

@@ -84,7 +84,7 @@ impl<T: Real> KroneckerMemory<T> {
 
     /// The minimum of the quadratic model in the plane of the direction and the last step.
     pub(super) fn minimum(&mut self, mut model: QuadraticModel<'_, T>, slope: f64) -> OptimizerResult<Combination> {
-        // Of the last step, what does not move now counts for nothing.
+        // Entries of the last step that do not move now count as zero.
         self.next.fill(T::ZERO);
         for range in &self.moving {
             self.next[range.clone()].copy_from_slice(&self.velocity[range.clone()]);

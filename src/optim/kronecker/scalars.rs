@@ -50,7 +50,7 @@ pub(super) struct Scalars {
     pub(super) batch: f64,
     /// Estimates of the factors so far.
     pub(super) estimates: f64,
-    /// A step has been made.
+    /// True after the first step.
     pub(super) is_underway: bool,
 }
 
@@ -112,7 +112,7 @@ impl Scalars {
     pub(super) fn distrust(&mut self) {
         let factor = if self.increase > RECENT { INCREASE_AGAIN } else { INCREASE };
         self.increase = (self.increase * factor).min(LARGEST_INCREASE);
-        // Of the quadratic form, which keeps its damping.
+        // For `KroneckerStep::Quadratic`, whose damping is carried from step to step.
         self.damping = (self.damping * INCREASE).min(self.damping.max(self.loss));
         self.is_distrusted = true;
     }
@@ -139,9 +139,9 @@ impl Scalars {
 
     /// Adjusts the damping of later steps by the effective number of parameters of this one.
     ///
-    /// Of a minibatch's gradient, each direction that the damping leaves brings as much noise as any other, and a minibatch of a
-    /// given size can bear only so much of it. In how many directions a given damping leaves depends on the spectrum of the inputs:
-    /// correlated pixels have few, independent numbers as many as there are.
+    /// Each direction that the damping leaves adds the same amount of noise to the step, and a minibatch of a given size
+    /// tolerates only a certain amount. How many directions a given damping leaves depends on the spectrum of the inputs: few
+    /// for correlated pixels, all for independent inputs.
     pub(super) fn adjust(&mut self, effective: f64, now: &KroneckerHyperparameters) {
         let wanted = now.effective_parameters * self.batch;
         let factor = (effective / wanted).powf(CAUTION_EXPONENT);

@@ -161,9 +161,9 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("global_clipnorm", norm)
     }
 
-    /// Effective number of parameters for each row of a minibatch that the damping aims at; 1 unless set. More of them, and
-    /// steps fit the noise of a minibatch; fewer, and steps are shorter than they could be. With 0, the damping stays
-    /// [a fixed part](Self::with_loss_damping) of the loss.
+    /// Effective number of parameters for each row of a minibatch that the damping aims at; 1 unless set. With more, steps fit
+    /// the noise of a minibatch; with fewer, they are shorter than necessary. With 0, the damping stays [a fixed
+    /// part](Self::with_loss_damping) of the loss.
     pub fn with_effective_parameters(self, per_row: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("effective_parameters", per_row)
     }

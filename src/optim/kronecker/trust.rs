@@ -20,8 +20,8 @@ impl<T: Real> KroneckerMemory<T> {
     /// Takes the last step back where the loss is a surprise, and most of what it is above the average is due to that step: the same
     /// minibatch has a lower loss without it.
     ///
-    /// A reduction ratio of the minibatch that a step was computed from does not tell: it is about one whatever noise was fitted, and
-    /// another minibatch may have directions of more curvature.
+    /// The gain ratio on the minibatch that a step was computed from is no test: it is about one even if noise was fitted, and
+    /// another minibatch may have more curvature along the step.
     pub(super) fn take_back(
         &mut self,
         problem: &mut dyn KroneckerFactored<T>,

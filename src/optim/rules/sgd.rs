@@ -135,7 +135,7 @@ impl<T: Real> UpdateRule<T> for SgdRule {
         }
     }
 
-    /// A momentum goes on without a gradient.
+    /// With momentum, rows without a gradient move as well.
     fn is_lazy(&self, step: &SgdStep<T>) -> bool {
         step.momentum == T::ZERO
     }

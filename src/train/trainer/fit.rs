@@ -57,7 +57,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         }
     }
 
-    /// Takes up a checkpoint, if there is one to go on from, and lets the callbacks begin.
+    /// Restores the checkpoint, if one was given, and calls `on_train_begin`.
     fn begin(&mut self, run: &mut TrainingRun, terms: &TrainingTerms) -> Result<(), TrainError> {
         if let Some(checkpoint) = self.resume.take() {
             let restored = self.go_on(checkpoint, run, terms);
@@ -154,7 +154,7 @@ impl<'a, T: Real> Trainer<'a, T> {
             if let Some(reason) = run.stop.take() {
                 return Ok(reason);
             }
-            // Not between the begin of an epoch and its first step: it would begin twice if gone on with.
+            // Not between the beginning of an epoch and its first step: a resumed epoch would begin twice.
             self.settle(run, Ok(()))?;
             if run.is_cancelled {
                 return Ok(StopReason::Cancelled);
@@ -255,7 +255,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         self.notify(run, |callback, context| callback.on_train_end(context))
     }
 
-    /// Calls all callbacks, on all ranks, and brings these to the same.
+    /// Calls all callbacks on all ranks, and makes the ranks agree on the outcome.
     fn notify(
         &mut self,
         run: &mut TrainingRun,

@@ -90,7 +90,7 @@ pub struct Trainer<'a, T: Real> {
     checkpoint: Option<Checkpoint<T>>,
 }
 
-/// Numbers that a training is given.
+/// Settings of a training.
 #[derive(Debug, Clone, Copy)]
 struct TrainerSettings {
     epochs: usize,

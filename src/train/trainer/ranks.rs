@@ -22,7 +22,7 @@ impl<T: Real> Trainer<'_, T> {
         }
     }
 
-    /// Exchanges how many rows there are, if all ranks have found theirs in order.
+    /// Exchanges the numbers of rows, if no rank has refused its own.
     pub(super) fn share(
         &self,
         checked: Result<(), TrainError>,
@@ -51,7 +51,7 @@ impl<T: Real> Trainer<'_, T> {
         check_numbers(ranks, SETTINGS, &numbers_of(&settings))
     }
 
-    /// Refuses to begin where ranks do not stand at the same place.
+    /// Refuses to begin if settings, progress, variables or optimizers of the ranks differ.
     pub(super) fn check_same(&self, run: &TrainingRun, terms: &TrainingTerms) -> Result<(), TrainError> {
         let Some(ranks) = self.network.several_ranks() else { return Ok(()) };
         let place = format!("{terms:?} {} {} {}", run.epoch, run.batch, self.network.mask_step());
@@ -69,7 +69,7 @@ impl<T: Real> Trainer<'_, T> {
         check_numbers(ranks, "variables", self.variables.values())
     }
 
-    /// Brings all ranks to the same: an error of one is an error of all, and so is a request to stop.
+    /// Makes the ranks agree: an error or a stop request of one is one of all.
     pub(super) fn settle(&self, run: &mut TrainingRun, outcome: Result<(), TrainError>) -> Result<(), TrainError> {
         run.is_cancelled = self.cancel.as_ref().is_some_and(|token| token.is_cancelled());
         let Some(ranks) = self.network.several_ranks() else { return outcome };

@@ -52,7 +52,7 @@ impl<T: Real> Trainer<'_, T> {
         })
     }
 
-    /// Puts everything where a checkpoint has it.
+    /// Restores callbacks, optimizer, variables, metrics and progress from a checkpoint.
     pub(super) fn go_on(
         &mut self,
         checkpoint: Checkpoint<T>,
@@ -79,7 +79,7 @@ impl<T: Real> Trainer<'_, T> {
         self.optimizer.restore(&checkpoint.optimizer, self.variables)?;
         self.variables.values_mut().copy_from_slice(&checkpoint.values);
         self.network.set_mask_step(checkpoint.mask_step);
-        // What all ranks have measured is in the hands of the first.
+        // The first rank holds what all ranks have measured.
         if self.network.communicator().is_root() {
             for (measured, (_, state)) in self.metrics.iter_mut().zip(&checkpoint.metrics) {
                 measured.metric.restore(state);

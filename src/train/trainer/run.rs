@@ -21,7 +21,7 @@ pub(super) struct TrainingRun {
     pub(super) known: Vec<(String, Mode)>,
     pub(super) is_resumed: bool,
     pub(super) stop: Option<StopReason>,
-    /// True if a token had been used when it was last looked at.
+    /// True if the token was cancelled when it was last checked.
     pub(super) is_cancelled: bool,
     /// This rank's rows of the minibatch at hand, and their places in it.
     pub(super) rows: Vec<usize>,

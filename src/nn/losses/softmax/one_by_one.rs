@@ -7,7 +7,7 @@ use crate::kernels::exponential::exp;
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
 
-/// Numbers that are worked on at a time.
+/// Entries that are worked on at a time.
 const BLOCK: usize = 64;
 
 /// See [`LogitRows::losses`].
@@ -153,12 +153,12 @@ impl<T: Real> Softmax<T> {
     }
 }
 
-/// The class of this number; the first one for a number that is negative, or none.
+/// The class index of a label; 0 for a negative label or NaN.
 fn class_of<T: Real>(label: T) -> usize {
     label.to_f64() as usize
 }
 
-/// The largest number of a row.
+/// The largest entry of a row.
 fn largest<T: Real>(row: &[T]) -> T {
     row.iter().fold(row[0], |peak, &number| if number > peak { number } else { peak })
 }
