@@ -64,7 +64,8 @@ pub use function::Function;
 pub use initializer::Initializer;
 pub use layers::{
     Activation, AveragePooling2D, BatchNormalization, Conv2D, Dense, Dropout, Embedding, Flatten,
-    GlobalAveragePooling2D, Layer, LayerNormalization, MaxPooling2D, NetworkError, Recorder, Reshape, Residual,
+    GlobalAveragePooling2D, Layer, LayerNormalization, MaxPooling2D, NetworkError, Pooling2D, Recorder, Reshape,
+    Residual,
 };
 pub use losses::{
     BinaryCrossentropy, CategoricalCrossentropy, CurvatureRoot, GaussNewton, HalfSumOfSquares, Huber, LogCosh, Loss,

@@ -23,7 +23,7 @@ pub use dropout::Dropout;
 pub use embedding::Embedding;
 pub use error::NetworkError;
 pub use layer_normalization::LayerNormalization;
-pub use pooling::{AveragePooling2D, GlobalAveragePooling2D, MaxPooling2D};
+pub use pooling::{AveragePooling2D, GlobalAveragePooling2D, MaxPooling2D, Pooling2D};
 pub use recorder::Recorder;
 pub use reshape::{Flatten, Reshape};
 pub use residual::Residual;

@@ -1,7 +1,6 @@
 //! Values that are the same for all samples: layers of constants, as derivatives of a network's first layer by an input are.
 
-use super::affine::affine;
-use super::columns::broadcast;
+use super::affine::affine_of_one;
 use super::values::is_same;
 use crate::nn::tape::{Operation, TapeRecord};
 use crate::real::Real;
@@ -50,10 +49,8 @@ impl<T: Real> UniformValues<T> {
         for (TapeRecord { operation, width, .. }, &place) in records.iter().zip(&self.places) {
             let (Operation::Dense { x: input, weight, bias, .. }, Some(place)) = (operation, place) else { continue };
             let Operation::Constant(row) = &records[input.index()].operation else { continue };
-            let (first, rest) = self.entries[place..place + rows * width].split_at_mut(*width);
-            let bias = bias.map(|bias| &x[bias.range()]);
-            affine(row, &x[weight.range()], row.len(), bias, first, false);
-            broadcast(first, rest);
+            let (bias, y) = (bias.map(|bias| &x[bias.range()]), &mut self.entries[place..place + rows * width]);
+            affine_of_one(row, &x[weight.range()], row.len(), bias, y, *width);
         }
         self.x.clear();
         self.x.extend_from_slice(x);

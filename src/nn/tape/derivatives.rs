@@ -144,7 +144,7 @@ impl<T: Real> Tape<T> {
             }
             Operation::Apply { function, x } => {
                 let linear = self.channel(x, channel)?;
-                let products = self.squares(x, channel)?;
+                let products = self.crossings(x, x, channel)?;
                 self.chain_rule(ChainRule { function, x, y, linear, products }, y)?
             }
             Operation::ChainRule(rule) => self.chain_rule_channel(rule, y, channel)?,
@@ -220,18 +220,6 @@ impl<T: Real> Tape<T> {
         Ok(moved.map(|moved| self.record(operation(Node { shape: x.shape, ..moved }), shape)))
     }
 
-    /// The first derivatives of which a second-order channel takes the squares.
-    fn squares(&mut self, x: Node, channel: &Channel) -> Result<Vec<[Node; 2]>, TapeError> {
-        let Channel::Laplacian { input, columns } = channel else { return Ok(Vec::new()) };
-        let mut squares = Vec::new();
-        for &column in columns {
-            if let Some(first) = self.channel(x, &Channel::First { input: *input, column })? {
-                squares.push([first, first]);
-            }
-        }
-        Ok(squares)
-    }
-
     /// Records how a channel passes a function, unless it is zero. `of` is the node that it is a derivative of.
     fn chain_rule(&mut self, rule: ChainRule<T>, of: Node) -> Result<Option<Node>, TapeError> {
         if rule.linear.is_none() && rule.products.is_empty() {
@@ -262,13 +250,8 @@ impl<T: Real> Tape<T> {
             Arithmetic::Mul => {
                 let left = da.map(|da| self.mul(da, b)).transpose()?;
                 let right = db.map(|db| self.mul(a, db)).transpose()?;
-                let mut total = self.sum(left, right)?;
-                for [da, db] in self.crossings(a, b, channel)? {
-                    let product = self.mul(da, db)?;
-                    let product = self.scale(product, T::from_f64(2.0));
-                    total = self.sum(total, Some(product))?;
-                }
-                Ok(total)
+                let total = self.sum(left, right)?;
+                self.add_crossings(total, (a, b), channel, 2.0)
             }
             // y b = a, differentiated: ∂y b + y ∂b = ∂a, and ∂²y b + 2 ∂y ∂b + y ∂²b = ∂²a.
             Arithmetic::Div => {
@@ -278,11 +261,7 @@ impl<T: Real> Tape<T> {
                     let product = self.negate(product);
                     total = self.sum(total, Some(product))?;
                 }
-                for [dy, db] in self.crossings(y, b, channel)? {
-                    let product = self.mul(dy, db)?;
-                    let product = self.scale(product, T::from_f64(-2.0));
-                    total = self.sum(total, Some(product))?;
-                }
+                let total = self.add_crossings(total, (y, b), channel, -2.0)?;
                 total.map(|total| self.div(total, b)).transpose()
             }
         }
@@ -299,6 +278,22 @@ impl<T: Real> Tape<T> {
             }
         }
         Ok(crossings)
+    }
+
+    /// Adds a multiple of the products of first derivatives that a second-order channel takes.
+    fn add_crossings(
+        &mut self,
+        mut total: Option<Node>,
+        (a, b): (Node, Node),
+        channel: &Channel,
+        factor: f64,
+    ) -> Result<Option<Node>, TapeError> {
+        for [da, db] in self.crossings(a, b, channel)? {
+            let product = self.mul(da, db)?;
+            let product = self.scale(product, T::from_f64(factor));
+            total = self.sum(total, Some(product))?;
+        }
+        Ok(total)
     }
 
     /// The sum of two nodes that may be zero.

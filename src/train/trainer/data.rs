@@ -26,23 +26,10 @@ impl<'d, T: Real> TrainingData<'d, T> {
         targets: &[ArrayView2<'v, T>],
         weights: Option<&'d [T]>,
     ) -> Self {
-        let views = |arrays: &[ArrayView2<'v, T>]| arrays.iter().map(|array| (*array).reborrow()).collect();
-        TrainingData::from_views(views(inputs), views(targets), weights)
-    }
-
-    /// Borrows the arrays for as long as the slices are there.
-    pub(super) fn borrow(
-        inputs: &'d [ArrayView2<'_, T>],
-        targets: &'d [ArrayView2<'_, T>],
-        weights: Option<&'d [T]>,
-    ) -> Self {
-        let views = |arrays: &'d [ArrayView2<'_, T>]| arrays.iter().map(|array| array.view()).collect();
-        TrainingData::from_views(views(inputs), views(targets), weights)
-    }
-
-    fn from_views(inputs: Vec<ArrayView2<'d, T>>, targets: Vec<ArrayView2<'d, T>>, weights: Option<&'d [T]>) -> Self {
+        let views =
+            |arrays: &[ArrayView2<'v, T>]| -> Vec<_> { arrays.iter().map(|array| (*array).reborrow()).collect() };
         let total = inputs.first().or(targets.first()).map_or(1, |array| array.nrows());
-        TrainingData { inputs, targets, weights, range: 0..total, total }
+        TrainingData { inputs: views(inputs), targets: views(targets), weights, range: 0..total, total }
     }
 
     /// Refuses data that do not fit the network.

@@ -23,7 +23,7 @@ impl<T: Real> Trainer<'_, T> {
         let checked = self.check_metrics();
         self.agree(checked)?;
         let mut logs = Logs::default();
-        self.evaluate_into(&TrainingData::borrow(inputs, targets, None), false, &mut logs)?;
+        self.evaluate_into(&TrainingData::new(inputs, targets, None), false, &mut logs)?;
         Ok(logs)
     }
 

@@ -196,9 +196,8 @@ impl<'a, T: Real> Trainer<'a, T> {
     ///
     /// On training data it is as in Keras: of every minibatch before its step, with dropout, for which the minibatch passes
     /// through the network once more.
-    pub fn metric(mut self, metric: impl Metric<T> + 'static) -> Self {
-        self.metrics.push(Measured::new(0, Box::new(metric)));
-        self
+    pub fn metric(self, metric: impl Metric<T> + 'static) -> Self {
+        self.metric_of(0, metric)
     }
 
     /// Adds a metric of the output of another loss, counted from 0. Its name begins with `output_1_` for the second.
