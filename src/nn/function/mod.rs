@@ -116,12 +116,7 @@ impl<T: Real> Function<T> {
     /// assert_eq!(x, [0.0, 0.0, 2.5]);
     /// ```
     pub fn apply(self, x: &mut [T]) {
-        for y in x.chunks_mut(BLOCK) {
-            let mut block = [T::ZERO; BLOCK];
-            let x = &mut block[..y.len()];
-            x.copy_from_slice(y);
-            self.forward(x, y);
-        }
+        simd::run(ApplyInPlace { function: self, x });
     }
 
     /// `y[i] = f(x[i])`.
@@ -173,6 +168,24 @@ impl<T: Real> Kernel for ApplyFunction<'_, T> {
             Function::Negate => each(x, y, |x| -x),
             Function::Scale { factor } => each(x, y, |x| factor * x),
             Function::Shift { offset } => each(x, y, |x| x + offset),
+        }
+    }
+}
+
+/// [`Function::apply`].
+struct ApplyInPlace<'a, T> {
+    function: Function<T>,
+    x: &'a mut [T],
+}
+
+impl<T: Real> Kernel for ApplyInPlace<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let mut block = [T::ZERO; BLOCK];
+        for y in self.x.chunks_mut(BLOCK) {
+            let x = &mut block[..y.len()];
+            x.copy_from_slice(y);
+            ApplyFunction { function: self.function, x, y }.run::<TALL, FUSED>();
         }
     }
 }

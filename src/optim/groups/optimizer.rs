@@ -2,6 +2,7 @@
 
 use ndarray::ArrayViewD;
 
+use super::step::apply;
 use super::{Assignment, Groups, GroupsMemory, NAME, OptimizerGroup};
 use crate::optim::state_reader::{StateReader, refuse};
 use crate::optim::state_writer::StateWriter;
@@ -66,11 +67,48 @@ impl<T: Real> Optimizer<T> for Groups<T> {
     }
 
     fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
-        self.step_together(batch, variables)
+        self.together(variables, |groups, memory, variables| {
+            let mut report = None;
+            for (index, group) in groups.iter_mut().enumerate() {
+                if group.optimizer.is_first_order() || !memory.acts(index) {
+                    continue;
+                }
+                memory.restrict(index, variables);
+                let new = group.attempt(|optimizer| optimizer.step(batch, variables))?;
+                let StepReport { loss, applied, damped, .. } = report.unwrap_or(StepReport { applied: false, ..new });
+                let applied = applied || new.applied;
+                report = Some(StepReport { loss, loss_after: new.loss_after, applied, damped });
+            }
+            let is_first_order = |group: usize| groups[group].optimizer.is_first_order() && memory.acts(group);
+            if let Some(report) = report
+                && !(0..groups.len()).any(is_first_order)
+            {
+                return Ok(report);
+            }
+            let loss = batch.loss_and_gradient(variables.values(), &mut memory.gradients)?;
+            memory.layout.check(NAME, memory.gradients.variables())?;
+            if !loss.is_finite() {
+                return Err(OptimizerError::NonFiniteLoss { value: loss.to_f64() });
+            }
+            let (any, applied) = apply(groups, memory, &memory.gradients, variables, true)?;
+            match report {
+                Some(report) => Ok(StepReport { loss_after: None, applied: report.applied || applied, ..report }),
+                None if any => Ok(StepReport { loss, loss_after: None, applied, damped: None }),
+                None => Err(OptimizerError::NoGradients),
+            }
+        })
     }
 
     fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
-        self.apply_together(gradients, variables)
+        let report = self.together(variables, |groups, memory, variables| {
+            memory.layout.check(NAME, gradients.variables())?;
+            let (any_other, other_applied) = apply(groups, memory, gradients, variables, false)?;
+            let (any, applied) = apply(groups, memory, gradients, variables, true)?;
+            let applied = applied || other_applied;
+            let report = StepReport { loss: T::ZERO, loss_after: None, applied, damped: None };
+            if any || any_other { Ok(report) } else { Err(OptimizerError::NoGradients) }
+        });
+        report.map(|_| ())
     }
 
     fn iterations(&self) -> u64 {

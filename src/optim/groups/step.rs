@@ -2,65 +2,12 @@
 
 use super::{Groups, GroupsMemory, NAME, OptimizerGroup};
 use crate::optim::{Optimizer, OptimizerError, OptimizerResult, StepReport};
-use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Variable, Variables};
 
 impl<T: Real> Groups<T> {
-    pub(super) fn step_together(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> OptimizerResult<StepReport<T>> {
-        self.together(variables, |groups, memory, variables| {
-            let mut report = None;
-            for (index, group) in groups.iter_mut().enumerate() {
-                if group.optimizer.is_first_order() || !memory.acts(index) {
-                    continue;
-                }
-                memory.restrict(index, variables);
-                let new = group.attempt(|optimizer| optimizer.step(batch, variables))?;
-                let StepReport { loss, applied, damped, .. } = report.unwrap_or(StepReport { applied: false, ..new });
-                let applied = applied || new.applied;
-                report = Some(StepReport { loss, loss_after: new.loss_after, applied, damped });
-            }
-            let is_first_order = |group: usize| groups[group].optimizer.is_first_order() && memory.acts(group);
-            if let Some(report) = report
-                && !(0..groups.len()).any(is_first_order)
-            {
-                return Ok(report);
-            }
-            let loss = batch.loss_and_gradient(variables.values(), &mut memory.gradients)?;
-            memory.layout.check(NAME, memory.gradients.variables())?;
-            if !loss.is_finite() {
-                return Err(OptimizerError::NonFiniteLoss { value: loss.to_f64() });
-            }
-            let (any, applied) = apply(groups, memory, &memory.gradients, variables, true)?;
-            match report {
-                Some(report) => Ok(StepReport { loss_after: None, applied: report.applied || applied, ..report }),
-                None if any => Ok(StepReport { loss, loss_after: None, applied, damped: None }),
-                None => Err(OptimizerError::NoGradients),
-            }
-        })
-    }
-
-    pub(super) fn apply_together(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> OptimizerResult<()> {
-        let report = self.together(variables, |groups, memory, variables| {
-            memory.layout.check(NAME, gradients.variables())?;
-            let (any_other, other_applied) = apply(groups, memory, gradients, variables, false)?;
-            let (any, applied) = apply(groups, memory, gradients, variables, true)?;
-            let applied = applied || other_applied;
-            let report = StepReport { loss: T::ZERO, loss_after: None, applied, damped: None };
-            if any || any_other { Ok(report) } else { Err(OptimizerError::NoGradients) }
-        });
-        report.map(|_| ())
-    }
-
-    fn together(
+    /// Makes the steps of all groups, or of none.
+    pub(super) fn together(
         &mut self,
         variables: &mut Variables<T>,
         steps: impl FnOnce(
@@ -92,7 +39,10 @@ impl<T: Real> Groups<T> {
 
 impl<T: Real> OptimizerGroup<T> {
     /// A step that can be taken back, unless it is the last.
-    fn attempt<R>(&mut self, step: impl FnOnce(&mut dyn Optimizer<T>) -> OptimizerResult<R>) -> OptimizerResult<R> {
+    pub(super) fn attempt<R>(
+        &mut self,
+        step: impl FnOnce(&mut dyn Optimizer<T>) -> OptimizerResult<R>,
+    ) -> OptimizerResult<R> {
         if !self.is_last {
             self.optimizer.save_into(&mut self.before);
             self.has_stepped = true;
@@ -109,7 +59,7 @@ impl<T: Real> GroupsMemory<T> {
     }
 
     /// Returns true if a group has anything to train.
-    fn acts(&self, group: usize) -> bool {
+    pub(super) fn acts(&self, group: usize) -> bool {
         self.of_group(group).next().is_some()
     }
 }
@@ -128,7 +78,7 @@ fn prepare<T: Real>(groups: &mut [OptimizerGroup<T>], memory: &GroupsMemory<T>) 
 
 /// Applies gradients to the groups that are of first order, or to the others. Returns whether any had one, and whether
 /// any step was made.
-fn apply<T: Real>(
+pub(super) fn apply<T: Real>(
     groups: &mut [OptimizerGroup<T>],
     memory: &GroupsMemory<T>,
     gradients: &Gradients<T>,

@@ -2,9 +2,7 @@
 
 use super::super::elementwise::least_root;
 use super::{LogitRows, RowTargets, Softmax, derivative};
-use crate::kernels::elementary::map;
-use crate::kernels::exponential::exp;
-use crate::kernels::simd::{self, Kernel};
+use crate::nn::Function;
 use crate::real::Real;
 
 /// Entries that are worked on at a time.
@@ -18,7 +16,7 @@ pub(super) fn losses<T: Real>(rows: LogitRows<'_, T>, losses: &mut [T]) {
         for (logits, first) in logits.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
             let numerators = &mut block[..logits.len()];
             numerators.iter_mut().zip(logits).for_each(|(to, &z)| *to = z - softmax.peak);
-            exponentiate(numerators);
+            Function::Exp.apply(numerators);
             softmax.add(numerators, first);
         }
         *loss = rows.loss(row, &softmax);
@@ -32,7 +30,7 @@ pub(super) fn gradients<T: Real>(rows: LogitRows<'_, T>, gradients: &mut [T], mu
         let peak = largest(logits);
         gradient.iter_mut().zip(logits).for_each(|(to, &z)| *to = z - peak);
     }
-    exponentiate(gradients);
+    Function::Exp.apply(gradients);
     for (row, (gradient, logits)) in gradients.chunks_exact_mut(width).zip(rows.logits.chunks_exact(width)).enumerate()
     {
         let softmax = Softmax::of_numerators(logits, gradient);
@@ -73,7 +71,7 @@ pub(super) fn residuals<T: Real>(rows: LogitRows<'_, T>, residuals: &mut [T], ro
             *half = T::from_f64(0.5) * *whole;
         }
     }
-    exponentiate(roots);
+    Function::Exp.apply(roots);
     let of_rows = residuals.chunks_exact_mut(width).zip(roots.chunks_exact_mut(2 * width));
     for (row, ((residuals, root), logits)) in of_rows.zip(rows.logits.chunks_exact(width)).enumerate() {
         let (s, p) = root.split_at_mut(width);
@@ -161,25 +159,4 @@ fn class_of<T: Real>(label: T) -> usize {
 /// The largest entry of a row.
 fn largest<T: Real>(row: &[T]) -> T {
     row.iter().fold(row[0], |peak, &number| if number > peak { number } else { peak })
-}
-
-/// Makes `eˣ` of every `x`.
-fn exponentiate<T: Real>(numbers: &mut [T]) {
-    simd::run(Exponentiate { numbers });
-}
-
-struct Exponentiate<'a, T> {
-    numbers: &'a mut [T],
-}
-
-impl<T: Real> Kernel for Exponentiate<'_, T> {
-    #[inline(always)]
-    fn run<const TALL: usize, const FUSED: bool>(self) {
-        let mut block = [T::ZERO; BLOCK];
-        for numbers in self.numbers.chunks_mut(BLOCK) {
-            let x = &mut block[..numbers.len()];
-            x.copy_from_slice(numbers);
-            map(x, numbers, exp::<T, FUSED>);
-        }
-    }
 }
