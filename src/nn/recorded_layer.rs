@@ -91,19 +91,14 @@ impl RecordedLayer {
     pub(crate) fn of_record<T: Real>(TapeRecord { operation, width, .. }: &TapeRecord<T>) -> Option<Self> {
         let start = |variable: Variable| variable.range().start;
         match *operation {
-            Operation::Dense { x, weight, bias, positions } => Some(RecordedLayer::Dense {
-                weight: start(weight),
-                bias: bias.map(start),
-                inputs: x.width() / positions,
-                outputs: width / positions,
-                positions,
-            }),
-            Operation::Embedding { x, table } => Some(RecordedLayer::Embedding {
-                table: start(table),
-                rows: table.rows(),
-                columns: table.columns(),
-                positions: x.width(),
-            }),
+            Operation::Dense { x, weight, bias, positions } => {
+                let (inputs, outputs) = (x.width() / positions, width / positions);
+                Some(RecordedLayer::Dense { weight: start(weight), bias: bias.map(start), inputs, outputs, positions })
+            }
+            Operation::Embedding { x, table } => {
+                let (rows, columns, positions) = (table.rows(), table.columns(), x.width());
+                Some(RecordedLayer::Embedding { table: start(table), rows, columns, positions })
+            }
             // A row that is the same for all samples.
             Operation::Variable(row) => {
                 Some(RecordedLayer::Scale { weight: None, bias: Some(start(row)), width: *width, positions: 1 })

@@ -176,18 +176,10 @@ fn rows<T: Real>(TapeRecord { operation, width, .. }: &TapeRecord<T>, wants: imp
 
 /// Flops of a function.
 fn function_flops<T: Real>(function: Function<T>) -> f64 {
-    match function {
-        Function::Relu
-        | Function::LeakyRelu { .. }
-        | Function::Square
-        | Function::Sqrt
-        | Function::Reciprocal
-        | Function::Abs
-        | Function::Negate
-        | Function::Scale { .. }
-        | Function::Shift { .. } => 1.0,
-        _ => ELEMENTARY,
-    }
+    use Function::{Abs, LeakyRelu, Negate, Reciprocal, Relu, Scale, Shift, Sqrt, Square};
+    let is_single = matches!(function, Relu | LeakyRelu { .. } | Square | Sqrt | Reciprocal | Abs | Negate)
+        || matches!(function, Scale { .. } | Shift { .. });
+    if is_single { 1.0 } else { ELEMENTARY }
 }
 
 /// Flops of multiplying by a function's derivative, which some have from their value.

@@ -72,6 +72,15 @@ impl<T: Real> ExternalBatch<'_, T> {
         if is_exact { T::from_f64(0.5) * dot(r, r) } else { self.loss.value(&compared, buffers) }
     }
 
+    /// Leaves the roots of the loss in the buffers, at the point that was linearised.
+    pub(super) fn find_roots(&mut self) {
+        let (samples, width) = (self.memory.samples, self.memory.width);
+        let mut residuals = std::mem::take(&mut self.memory.scratch);
+        residuals.resize(samples * width, T::ZERO);
+        self.residuals_of(OutputSource::Linearized, 0..samples, &mut residuals);
+        self.memory.scratch = residuals;
+    }
+
     /// Returns true if `½‖r‖²` is the loss.
     fn is_exact(&self) -> bool {
         self.loss.loss.least_squares().is_some_and(|seen| seen.is_exact())
@@ -126,10 +135,7 @@ impl<T: Real> ExternalBatch<'_, T> {
     /// Takes over what the layers have recorded, at the point that was linearised.
     fn collect_factors(&mut self) -> Result<(), EvaluationError> {
         let (samples, width) = (self.memory.samples, self.memory.width);
-        let mut r = std::mem::take(&mut self.memory.scratch);
-        r.resize(samples * width, T::ZERO);
-        self.residuals_of(OutputSource::Linearized, 0..samples, &mut r);
-        self.memory.scratch = r;
+        self.find_roots();
         let ModelMemory { factors, layers, places, inputs, seeds, buffers, .. } = &mut *self.memory;
         factors.begin_recorded(samples, width);
         inputs.resize_with(layers.len(), Vec::new);
@@ -194,12 +200,9 @@ impl<T: Real> ExternalBatch<'_, T> {
 
     /// Fills `gradient` with `Jᵀu` of the loss's rows at the point that was linearised.
     pub(super) fn pull_residuals(&mut self, u: &[T], gradient: &mut [T]) -> Result<(), EvaluationError> {
-        let (samples, width) = (self.memory.samples, self.memory.width);
-        let mut r = std::mem::take(&mut self.memory.ahead);
-        self.residuals_of(OutputSource::Linearized, 0..samples, &mut r);
-        self.memory.ahead = r;
-        let ModelMemory { buffers, seeds, .. } = &mut *self.memory;
-        self.loss.seed_residuals(buffers, width, u, (0, width), (seeds, false));
+        self.find_roots();
+        let ModelMemory { buffers, seeds, width, .. } = &mut *self.memory;
+        self.loss.seed_residuals(buffers, *width, u, (0, *width), (seeds, false));
         self.model.pull(seeds, gradient)
     }
 

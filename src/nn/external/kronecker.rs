@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::batch::{ExternalBatch, OutputSource};
+use super::batch::ExternalBatch;
 use super::memory::ModelMemory;
 use crate::kernels::vector::dot;
 use crate::nn::RecordedLayer;
@@ -64,9 +64,9 @@ impl<T: Real> ExternalBatch<'_, T> {
     /// Sums over all samples, at the point that was linearised.
     fn sum_factors(&mut self, factors: &mut KroneckerFactors<T>, source: [u64; 2]) -> Result<(), EvaluationError> {
         let (samples, width) = (self.memory.samples, self.memory.width);
+        self.find_roots();
         let mut signs = std::mem::take(&mut self.memory.along);
         signs.resize(samples * width, T::ZERO);
-        self.residuals_of(OutputSource::Linearized, 0..samples, &mut signs);
         fill_signs(source, 0..samples, width, &mut signs);
         let ModelMemory { buffers, seeds, blocks, layers, inputs, .. } = &mut *self.memory;
         self.loss.seed_residuals(buffers, width, &signs, (0, width), (seeds, false));

@@ -37,10 +37,10 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
             self.memory.factors.multiply(v, product);
             return Ok(true);
         }
-        let (samples, width) = (self.memory.samples, self.memory.width);
+        let width = self.memory.width;
         let mut tangents = std::mem::take(&mut self.memory.ahead);
         let pushed = self.push_outputs(v, &mut tangents);
-        self.residuals_of(OutputSource::Linearized, 0..samples, product);
+        self.find_roots();
         self.loss.residual_derivatives(&self.memory.buffers, width, Some(&tangents), (0, width), product);
         self.memory.ahead = tangents;
         pushed.map(|()| true)

@@ -53,22 +53,7 @@ impl<T> Sink<T> for Nowhere {
 
 /// Returns true if the reverse sweep through an operation works for several adjoints of each sample at once.
 pub(crate) fn takes_stacks<T>(operation: &Operation<T>) -> bool {
-    match operation {
-        Operation::Input(_)
-        | Operation::Constant(_)
-        | Operation::Variable(_)
-        | Operation::Mask { .. }
-        | Operation::Dense { .. }
-        | Operation::Apply { .. }
-        | Operation::Arithmetic { .. }
-        | Operation::ChainRule(_)
-        | Operation::Concat(_)
-        | Operation::Slice { .. }
-        | Operation::RowSum(_)
-        | Operation::Repeat(_)
-        | Operation::Embedding { .. } => true,
-        Operation::Pool { .. } => false,
-    }
+    !matches!(operation, Operation::Pool { .. })
 }
 
 /// Adjoints of the nodes before the current one.

@@ -1,7 +1,7 @@
 //! First-order steps, from gradients to new values: the operations that they have in common, in order.
 
 use super::clipping::clip;
-use super::{FirstOrder, FirstOrderMemory, NonFinite, Slots, StepContext, StepHyperparameters, UpdateRule};
+use super::{FirstOrder, FirstOrderMemory, NonFinite, Slots, StepContext, StepSettings, UpdateRule};
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::finite::first_non_finite;
 use crate::optim::gradients::{check_gradients, drop_frozen, parts};
@@ -30,7 +30,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         };
         drop_frozen(&mut memory.gradients, variables);
         check_gradients(&memory.gradients, variables)?;
-        let now = StepHyperparameters::at(&mut self.hyperparameters, self.iterations)?;
+        let now = StepSettings::at(&mut self.hyperparameters, self.iterations)?;
         if !memory.accumulate(self.accumulation_steps, variables)? {
             return Ok(false);
         }
@@ -94,7 +94,7 @@ impl<T: Real> FirstOrderMemory<T> {
         &mut self,
         rule: &R,
         step: &R::Step,
-        now: &StepHyperparameters<'_>,
+        now: &StepSettings<'_>,
         variables: &mut Variables<T>,
     ) -> OptimizerResult<()> {
         let decay = now.weight_decay * now.learning_rate;

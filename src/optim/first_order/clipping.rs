@@ -1,6 +1,6 @@
 //! Clipping gradients.
 
-use super::StepHyperparameters;
+use super::StepSettings;
 use crate::kernels::vector::dot;
 use crate::optim::Convention;
 use crate::real::Real;
@@ -10,7 +10,7 @@ use crate::variables::{Gradients, Variable};
 pub(super) fn clip<T: Real>(
     gradients: &mut Gradients<T>,
     variables: impl Iterator<Item = Variable> + Clone,
-    now: &StepHyperparameters<'_>,
+    now: &StepSettings<'_>,
     convention: Convention,
 ) {
     let margin = match convention {

@@ -6,7 +6,7 @@ mod memory;
 mod optimizer;
 mod saving;
 mod slots;
-mod step_hyperparameters;
+mod step_settings;
 mod undo_log;
 mod update_rule;
 
@@ -14,7 +14,7 @@ pub use slots::Slots;
 pub use update_rule::{Slot, StepContext, UpdateRule};
 
 use memory::FirstOrderMemory;
-use step_hyperparameters::StepHyperparameters;
+use step_settings::StepSettings;
 
 use super::hyperparameter_table::HyperparameterTable;
 use super::{Convention, Hyperparameter};
@@ -98,7 +98,7 @@ pub enum NonFinite {
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// An optimizer with this rule, at a learning rate or a schedule of it.
     pub fn from_rule(rule: R, learning_rate: impl Into<Hyperparameter>) -> Self {
-        let mut hyperparameters = StepHyperparameters::table(rule.name(), rule.hyperparameters());
+        let mut hyperparameters = StepSettings::table(rule.name(), rule.hyperparameters());
         hyperparameters.put("learning_rate", learning_rate.into());
         FirstOrder {
             hyperparameters,

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayViewD;
 
-use super::{FirstOrder, FirstOrderMemory, Slot, StepHyperparameters, UpdateRule};
+use super::{FirstOrder, FirstOrderMemory, Slot, StepSettings, UpdateRule};
 use crate::optim::state_reader::StateReader;
 use crate::optim::state_writer::StateWriter;
 use crate::optim::{
@@ -41,12 +41,12 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         at_least_one("gradient_accumulation_steps", self.accumulation_steps)?;
         at_least_one("ema_overwrite_frequency", self.ema_overwrite_frequency.unwrap_or(1))?;
         self.hyperparameters.check()?;
-        StepHyperparameters::check_clips(&self.hyperparameters)
+        StepSettings::check_clips(&self.hyperparameters)
     }
 
     /// The rule's slots, at its hyperparameters.
     pub(super) fn slots_of_rule(&self) -> Vec<Slot> {
-        self.rule.slots(StepHyperparameters::of_rule(&self.hyperparameters))
+        self.rule.slots(StepSettings::of_rule(&self.hyperparameters))
     }
 }
 
@@ -102,7 +102,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
     fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
         let mut hyperparameters = self.hyperparameters.clone();
         hyperparameters.set(name, value)?;
-        StepHyperparameters::check_clips(&hyperparameters)?;
+        StepSettings::check_clips(&hyperparameters)?;
         self.hyperparameters = hyperparameters;
         let slots = self.slots_of_rule();
         if let Some(memory) = &mut self.memory {
@@ -149,12 +149,12 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         let mut hyperparameters = self.hyperparameters.clone();
         hyperparameters.take_over(&state.hyperparameters)?;
         hyperparameters.check()?;
-        StepHyperparameters::check_clips(&hyperparameters)?;
+        StepSettings::check_clips(&hyperparameters)?;
         from.settings(self.settings())?;
         let mut memory = None;
         if !state.variables.is_empty() {
             let restored = memory.insert(FirstOrderMemory::new(self, variables));
-            restored.fit_slots(self.rule.slots(StepHyperparameters::of_rule(&hyperparameters)));
+            restored.fit_slots(self.rule.slots(StepSettings::of_rule(&hyperparameters)));
             restored.layout.check_state(state)?;
             restored.take_over(from, self.accumulation_steps, variables)?;
         }

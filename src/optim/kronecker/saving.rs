@@ -45,7 +45,7 @@ impl<T: Real> KroneckerMemory<T> {
         self.velocity.copy_from_slice(velocity);
         let Ok(scalars) = from.numbers("scalars")?.try_into() else { return refuse("scalars are not eleven numbers") };
         self.scalars = Scalars::from_numbers(scalars);
-        count("estimates", self.scalars.estimates, MOST)?;
+        count("estimates", self.scalars.renewals, MOST)?;
         if !from.has_numbers() {
             return from.end();
         }

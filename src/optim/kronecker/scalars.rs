@@ -49,7 +49,7 @@ pub(super) struct Scalars {
     /// Samples of the batch that the last estimate of the factors is of.
     pub(super) batch: f64,
     /// Estimates of the factors so far.
-    pub(super) estimates: f64,
+    pub(super) renewals: f64,
     /// True after the first step.
     pub(super) is_underway: bool,
 }
@@ -63,28 +63,16 @@ impl Scalars {
     /// All of them, to be saved.
     pub(super) fn to_numbers(self) -> [f64; 11] {
         let [is_distrusted, is_underway] = [self.is_distrusted, self.is_underway].map(|flag| f64::from(u8::from(flag)));
-        let Scalars { loss, length, slope, damping, caution, increase, lowest, batch, estimates, .. } = self;
-        [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, estimates, is_underway]
+        let Scalars { loss, length, slope, damping, caution, increase, lowest, batch, renewals, .. } = self;
+        [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, renewals, is_underway]
     }
 
     /// The inverse of [`to_numbers`](Self::to_numbers).
     pub(super) fn from_numbers(numbers: [f64; 11]) -> Self {
-        let [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, estimates, is_underway] =
+        let [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, renewals, is_underway] =
             numbers;
         let [is_distrusted, is_underway] = [is_distrusted, is_underway].map(|number| number != 0.0);
-        Scalars {
-            loss,
-            length,
-            slope,
-            damping,
-            caution,
-            increase,
-            lowest,
-            is_distrusted,
-            batch,
-            estimates,
-            is_underway,
-        }
+        Scalars { loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, renewals, is_underway }
     }
 
     /// Averages and damping for a step at this loss.

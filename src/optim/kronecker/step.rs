@@ -123,7 +123,7 @@ impl<T: Real> KroneckerMemory<T> {
     ) -> OptimizerResult<T> {
         variables.collect_trainable_ranges(&mut self.trainable);
         self.clear_direction();
-        let signs = [seed, self.scalars.estimates as u64];
+        let signs = [seed, self.scalars.renewals as u64];
         let KroneckerMemory { gradients, trainable, direction, .. } = self;
         // Products by inverses that are known before, of a gradient to which nothing is added after.
         let forms_products = !(renewal.factors || renewal.inverses || now.weight_decay > 0.0);
@@ -154,7 +154,7 @@ impl<T: Real> KroneckerMemory<T> {
                 return Err(OptimizerError::NonFiniteFactor { variable: name_of(curvature, block, variables) });
             }
             curvature.average(now.factor_decay);
-            scalars.estimates += 1.0;
+            scalars.renewals += 1.0;
             scalars.batch = curvature.sample.batch() as f64;
         }
         if renewal.inverses {

@@ -17,7 +17,7 @@ const LEARNING_RATE: HyperparameterSpec =
     HyperparameterSpec::new("learning_rate", 0.0, HyperparameterDomain::NonNegative);
 
 /// The hyperparameters of one step.
-pub(super) struct StepHyperparameters<'a> {
+pub(super) struct StepSettings<'a> {
     pub(super) learning_rate: f64,
     /// The rule's own.
     pub(super) rule: &'a [f64],
@@ -29,7 +29,7 @@ pub(super) struct StepHyperparameters<'a> {
     pub(super) ema_momentum: f64,
 }
 
-impl StepHyperparameters<'_> {
+impl StepSettings<'_> {
     /// All defaults, for an optimizer whose rule has these hyperparameters.
     pub(super) fn table(optimizer: &'static str, rule: &[HyperparameterSpec]) -> HyperparameterTable {
         HyperparameterTable::new(optimizer, [LEARNING_RATE].iter().chain(rule).chain(&SHARED).copied().collect())
@@ -59,21 +59,11 @@ impl StepHyperparameters<'_> {
     pub(super) fn at(
         table: &mut HyperparameterTable,
         iterations: u64,
-    ) -> Result<StepHyperparameters<'_>, HyperparameterError> {
-        let &[learning_rate, ref rule @ .., weight_decay, l2, clipvalue, clipnorm, global_clipnorm, ema_momentum] =
-            table.at(iterations)?
-        else {
-            unreachable!("the learning rate and the shared hyperparameters are always there")
-        };
-        Ok(StepHyperparameters {
-            learning_rate,
-            rule,
-            weight_decay,
-            l2,
-            clipvalue,
-            clipnorm,
-            global_clipnorm,
-            ema_momentum,
-        })
+    ) -> Result<StepSettings<'_>, HyperparameterError> {
+        let values = table.at(iterations)?;
+        let (own, &[weight_decay, l2, clipvalue, clipnorm, global_clipnorm, ema_momentum]) =
+            values.split_last_chunk().expect("the table has the shared ones");
+        let (learning_rate, rule) = (own[0], &own[1..]);
+        Ok(StepSettings { learning_rate, rule, weight_decay, l2, clipvalue, clipnorm, global_clipnorm, ema_momentum })
     }
 }
