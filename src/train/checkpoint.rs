@@ -19,7 +19,7 @@ use crate::optim::OptimizerState;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Checkpoint<T> {
-    pub(super) terms: TrainingTerms,
+    pub(super) terms: FitTerms,
     /// Names and shapes.
     pub(super) variables: Vec<(String, Vec<usize>)>,
     pub(super) values: Vec<T>,
@@ -82,7 +82,7 @@ impl<T> Checkpoint<T> {
 /// Settings that must be the same for a resumed training to be the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct TrainingTerms {
+pub(super) struct FitTerms {
     pub(super) bits: usize,
     pub(super) rows: usize,
     pub(super) validation_rows: usize,
@@ -95,9 +95,9 @@ pub(super) struct TrainingTerms {
     pub(super) callbacks: Vec<String>,
 }
 
-impl TrainingTerms {
+impl FitTerms {
     /// Refuses a checkpoint of a training with other settings.
-    pub(super) fn check(&self, here: &TrainingTerms) -> Result<(), CheckpointError> {
+    pub(super) fn check(&self, here: &FitTerms) -> Result<(), CheckpointError> {
         let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let seed = |seed: Option<u64>| seed.map_or("none".to_owned(), |seed| seed.to_string());
         let pairs: [(&'static str, [String; 2]); 10] = [

@@ -100,11 +100,11 @@ mod tests {
     use super::*;
     use crate::optim::OptimizerState;
     use crate::train::History;
-    use crate::train::checkpoint::TrainingTerms;
+    use crate::train::checkpoint::FitTerms;
     use crate::train::sums::EpochSums;
 
     fn checkpoint(values: Vec<f64>, optimizer: OptimizerState<f64>) -> Checkpoint<f64> {
-        let terms = TrainingTerms {
+        let terms = FitTerms {
             bits: 64,
             rows: 1,
             validation_rows: 0,

@@ -10,7 +10,7 @@ use crate::train::TrainError;
 
 /// Inputs, targets and weights: a shard of them, where there are several ranks.
 #[derive(Debug, Clone)]
-pub(super) struct TrainingData<'d, T> {
+pub(super) struct FitData<'d, T> {
     pub(super) inputs: Vec<ArrayView2<'d, T>>,
     pub(super) targets: Vec<ArrayView2<'d, T>>,
     pub(super) weights: Option<&'d [T]>,
@@ -20,7 +20,7 @@ pub(super) struct TrainingData<'d, T> {
     pub(super) total: usize,
 }
 
-impl<'d, T: Real> TrainingData<'d, T> {
+impl<'d, T: Real> FitData<'d, T> {
     pub(super) fn new<'v: 'd>(
         inputs: &[ArrayView2<'v, T>],
         targets: &[ArrayView2<'v, T>],
@@ -29,7 +29,7 @@ impl<'d, T: Real> TrainingData<'d, T> {
         let views =
             |arrays: &[ArrayView2<'v, T>]| -> Vec<_> { arrays.iter().map(|array| (*array).reborrow()).collect() };
         let total = inputs.first().or(targets.first()).map_or(1, |array| array.nrows());
-        TrainingData { inputs: views(inputs), targets: views(targets), weights, range: 0..total, total }
+        FitData { inputs: views(inputs), targets: views(targets), weights, range: 0..total, total }
     }
 
     /// Refuses data that do not fit the network.
@@ -49,7 +49,7 @@ impl<'d, T: Real> TrainingData<'d, T> {
 
     /// Splits the last rows of all ranks off, which are this fraction of them.
     pub(super) fn split(self, split: f64) -> Result<(Self, Self), TrainError> {
-        let TrainingData { range, total: rows, .. } = self;
+        let FitData { range, total: rows, .. } = self;
         let trained = (rows as f64 * (1.0 - split)).floor();
         if !(split > 0.0 && split < 1.0 && trained >= 1.0 && trained < rows as f64) {
             return Err(TrainError::ValidationSplit { split, rows });
@@ -62,13 +62,13 @@ impl<'d, T: Real> TrainingData<'d, T> {
         };
         let ((inputs, other_inputs), (targets, other_targets)) = (halves(self.inputs), halves(self.targets));
         let (weights, other_weights) = self.weights.map(|weights| weights.split_at(first)).unzip();
-        let validation = TrainingData {
+        let validation = FitData {
             inputs: other_inputs,
             targets: other_targets,
             weights: other_weights,
             range: start.max(trained) - trained..end.max(trained) - trained,
             total: rows - trained,
         };
-        Ok((TrainingData { inputs, targets, weights, range: start..start + first, total: trained }, validation))
+        Ok((FitData { inputs, targets, weights, range: start..start + first, total: trained }, validation))
     }
 }

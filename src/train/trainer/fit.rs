@@ -5,12 +5,12 @@ use std::mem;
 use ndarray::ArrayView2;
 
 use super::Trainer;
-use super::data::TrainingData;
-use super::run::TrainingRun;
+use super::data::FitData;
+use super::run::FitRun;
 use crate::clock::Stopwatch;
 use crate::nn::BatchError;
 use crate::real::Real;
-use crate::train::checkpoint::TrainingTerms;
+use crate::train::checkpoint::FitTerms;
 use crate::train::order::shuffle;
 use crate::train::sums::EpochSums;
 use crate::train::{Callback, CallbackError, Context, History, Mode, StopReason, TrainError};
@@ -24,7 +24,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     /// variables are where the last step left them, what the epochs gave is in the error, and
     /// [`checkpoint`](Self::checkpoint) is there to go on from.
     pub fn fit(&mut self, inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> Result<History, TrainError> {
-        let (data, validation) = self.prepare(TrainingData::new(inputs, targets, self.sample_weights))?;
+        let (data, validation) = self.prepare(FitData::new(inputs, targets, self.sample_weights))?;
         let terms = self.terms(&data, validation.as_ref());
         let mut run = self.new_run(&data, validation.is_some());
         self.metrics.iter_mut().for_each(|measured| measured.metric.reset());
@@ -58,7 +58,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// Restores the checkpoint, if one was given, and calls `on_train_begin`.
-    fn begin(&mut self, run: &mut TrainingRun, terms: &TrainingTerms) -> Result<(), TrainError> {
+    fn begin(&mut self, run: &mut FitRun, terms: &FitTerms) -> Result<(), TrainError> {
         if let Some(checkpoint) = self.resume.take() {
             let restored = self.go_on(checkpoint, run, terms);
             self.agree(restored)?;
@@ -68,16 +68,12 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// Checks everything, and sets validation data aside.
-    fn prepare<'d>(
-        &mut self,
-        mut data: TrainingData<'d, T>,
-    ) -> Result<(TrainingData<'d, T>, Option<TrainingData<'d, T>>), TrainError>
+    fn prepare<'d>(&mut self, mut data: FitData<'d, T>) -> Result<(FitData<'d, T>, Option<FitData<'d, T>>), TrainError>
     where
         'a: 'd,
     {
         let settings = self.settings;
-        let mut validation =
-            self.validation.as_ref().map(|set| TrainingData::new(&set.inputs, &set.targets, set.weights));
+        let mut validation = self.validation.as_ref().map(|set| FitData::new(&set.inputs, &set.targets, set.weights));
         let checked = self.check(&data, validation.as_ref());
         self.share(checked, [Some(&mut data), validation.as_mut()])?;
         self.check_same_settings()?;
@@ -98,11 +94,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// Checks the settings, and this rank's rows of the data.
-    fn check(
-        &mut self,
-        data: &TrainingData<'_, T>,
-        validation: Option<&TrainingData<'_, T>>,
-    ) -> Result<(), TrainError> {
+    fn check(&mut self, data: &FitData<'_, T>, validation: Option<&FitData<'_, T>>) -> Result<(), TrainError> {
         let settings = self.settings;
         if settings.batch_size == 0 {
             return Err(TrainError::BatchSize);
@@ -129,7 +121,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// A training that has not begun.
-    fn new_run(&self, data: &TrainingData<'_, T>, has_validation: bool) -> TrainingRun {
+    fn new_run(&self, data: &FitData<'_, T>, has_validation: bool) -> FitRun {
         let mut known = vec![("loss".to_owned(), Mode::Min)];
         known.extend(self.metrics.iter().map(|measured| (measured.name.clone(), measured.metric.mode())));
         if has_validation {
@@ -140,15 +132,15 @@ impl<'a, T: Real> Trainer<'a, T> {
         let others = ["learning_rate", "applied", "damping", "gain_ratio", "attempts", "seconds"];
         known.extend(others.map(|name| (name.to_owned(), Mode::Min)));
         let (epoch, batches) = (self.settings.initial_epoch, self.batches(data.total));
-        TrainingRun { epoch, batches, order: (0..data.total).collect(), known, ..TrainingRun::default() }
+        FitRun { epoch, batches, order: (0..data.total).collect(), known, ..FitRun::default() }
     }
 
     fn run_epochs(
         &mut self,
-        run: &mut TrainingRun,
-        data: &TrainingData<'_, T>,
-        validation: Option<&TrainingData<'_, T>>,
-        terms: &TrainingTerms,
+        run: &mut FitRun,
+        data: &FitData<'_, T>,
+        validation: Option<&FitData<'_, T>>,
+        terms: &FitTerms,
     ) -> Result<StopReason, TrainError> {
         while run.epoch < self.settings.epochs {
             if let Some(reason) = run.stop.take() {
@@ -181,7 +173,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// The minibatches of an epoch that are left. Returns whether none was cancelled.
-    fn run_batches(&mut self, run: &mut TrainingRun, data: &TrainingData<'_, T>) -> Result<bool, TrainError> {
+    fn run_batches(&mut self, run: &mut FitRun, data: &FitData<'_, T>) -> Result<bool, TrainError> {
         let mut order = mem::take(&mut run.order);
         if let Some(seed) = self.settings.shuffle {
             shuffle(&mut order, seed, run.epoch);
@@ -191,12 +183,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         outcome
     }
 
-    fn run_batches_in(
-        &mut self,
-        order: &[usize],
-        run: &mut TrainingRun,
-        data: &TrainingData<'_, T>,
-    ) -> Result<bool, TrainError> {
+    fn run_batches_in(&mut self, order: &[usize], run: &mut FitRun, data: &FitData<'_, T>) -> Result<bool, TrainError> {
         for rows in order.chunks(self.settings.batch_size).take(run.batches).skip(run.batch) {
             if run.stop.is_some() {
                 break;
@@ -223,7 +210,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// Logs and validates an epoch, and goes on to the next.
-    fn end_epoch(&mut self, run: &mut TrainingRun, validation: Option<&TrainingData<'_, T>>) -> Result<(), TrainError> {
+    fn end_epoch(&mut self, run: &mut FitRun, validation: Option<&FitData<'_, T>>) -> Result<(), TrainError> {
         self.merge(&mut run.sums.seconds)?;
         self.check_same_variables()?;
         let mut logs = mem::take(&mut run.logs);
@@ -246,7 +233,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         outcome
     }
 
-    fn end(&mut self, run: &mut TrainingRun, reason: StopReason) -> Result<(), TrainError> {
+    fn end(&mut self, run: &mut FitRun, reason: StopReason) -> Result<(), TrainError> {
         if reason != StopReason::Cancelled {
             self.optimizer.finalize(self.variables)?;
         }
@@ -258,7 +245,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     /// Calls all callbacks on all ranks, and makes the ranks agree on the outcome.
     fn notify(
         &mut self,
-        run: &mut TrainingRun,
+        run: &mut FitRun,
         call: impl FnMut(&mut dyn Callback<T>, &mut Context<'_, T>) -> Result<(), CallbackError>,
     ) -> Result<(), TrainError> {
         let outcome = self.call(run, call);
@@ -268,7 +255,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     /// Calls all callbacks.
     fn call(
         &mut self,
-        run: &mut TrainingRun,
+        run: &mut FitRun,
         mut call: impl FnMut(&mut dyn Callback<T>, &mut Context<'_, T>) -> Result<(), CallbackError>,
     ) -> Result<(), TrainError> {
         for callback in &mut self.callbacks {

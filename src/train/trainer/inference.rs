@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayView2};
 
 use super::Trainer;
-use super::data::TrainingData;
+use super::data::FitData;
 use crate::nn::BatchError;
 use crate::real::Real;
 use crate::train::{Logs, TrainError};
@@ -23,7 +23,7 @@ impl<T: Real> Trainer<'_, T> {
         let checked = self.check_metrics();
         self.agree(checked)?;
         let mut logs = Logs::default();
-        self.evaluate_into(&TrainingData::new(inputs, targets, None), false, &mut logs)?;
+        self.evaluate_into(&FitData::new(inputs, targets, None), false, &mut logs)?;
         Ok(logs)
     }
 
@@ -47,7 +47,7 @@ impl<T: Real> Trainer<'_, T> {
     /// Adds the loss and the metrics on data to the logs.
     pub(super) fn evaluate_into(
         &mut self,
-        data: &TrainingData<'_, T>,
+        data: &FitData<'_, T>,
         is_validation: bool,
         logs: &mut Logs,
     ) -> Result<(), TrainError> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use ndarray::ArrayView2;
 
-use data::TrainingData;
+use data::FitData;
 use measured::Measured;
 
 use super::{Callback, Checkpoint, CheckpointError, Metric};
@@ -79,7 +79,7 @@ pub struct Trainer<'a, T: Real> {
     optimizer: &'a mut dyn Optimizer<T>,
     settings: TrainerSettings,
     sample_weights: Option<&'a [T]>,
-    validation: Option<TrainingData<'a, T>>,
+    validation: Option<FitData<'a, T>>,
     metrics: Vec<Measured<T>>,
     callbacks: Vec<Box<dyn Callback<T> + 'a>>,
     cancel: Option<CancelToken>,
@@ -181,7 +181,7 @@ impl<'a, T: Real> Trainer<'a, T> {
 
     /// Data that are evaluated after every epoch.
     pub fn validation<'v: 'a>(mut self, inputs: &[ArrayView2<'v, T>], targets: &[ArrayView2<'v, T>]) -> Self {
-        self.validation = Some(TrainingData::new(inputs, targets, None));
+        self.validation = Some(FitData::new(inputs, targets, None));
         self
     }
 

@@ -1,16 +1,16 @@
 //! Interrupting and going on.
 
-use super::run::TrainingRun;
-use super::{Trainer, TrainingData};
+use super::run::FitRun;
+use super::{FitData, Trainer};
 use crate::real::Real;
-use crate::train::checkpoint::TrainingTerms;
+use crate::train::checkpoint::FitTerms;
 use crate::train::{Checkpoint, CheckpointError, TrainError};
 use crate::variables::Variables;
 
 impl<T: Real> Trainer<'_, T> {
     /// Settings that must be the same to go on.
-    pub(super) fn terms(&self, data: &TrainingData<'_, T>, validation: Option<&TrainingData<'_, T>>) -> TrainingTerms {
-        TrainingTerms {
+    pub(super) fn terms(&self, data: &FitData<'_, T>, validation: Option<&FitData<'_, T>>) -> FitTerms {
+        FitTerms {
             bits: 8 * size_of::<T>(),
             rows: data.total,
             validation_rows: validation.map_or(0, |validation| validation.total),
@@ -25,7 +25,7 @@ impl<T: Real> Trainer<'_, T> {
     }
 
     /// Returns the state from which a training goes on, on any number of ranks.
-    pub(super) fn snapshot(&mut self, run: &TrainingRun, terms: TrainingTerms) -> Result<Checkpoint<T>, TrainError> {
+    pub(super) fn snapshot(&mut self, run: &FitRun, terms: FitTerms) -> Result<Checkpoint<T>, TrainError> {
         let mut sums = run.sums;
         self.metrics.iter_mut().for_each(|measured| measured.save());
         self.merge(&mut sums.seconds)?;
@@ -56,8 +56,8 @@ impl<T: Real> Trainer<'_, T> {
     pub(super) fn go_on(
         &mut self,
         checkpoint: Checkpoint<T>,
-        run: &mut TrainingRun,
-        terms: &TrainingTerms,
+        run: &mut FitRun,
+        terms: &FitTerms,
     ) -> Result<(), TrainError> {
         checkpoint.terms.check(terms)?;
         checkpoint.check(run.batches)?;

@@ -5,7 +5,7 @@ use crate::train::{History, Logs, Mode, StopReason};
 
 /// Progress of a training.
 #[derive(Debug, Default)]
-pub(super) struct TrainingRun {
+pub(super) struct FitRun {
     /// Epochs that are done.
     pub(super) epoch: usize,
     /// Minibatches of the epoch that are done.

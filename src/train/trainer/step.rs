@@ -3,8 +3,8 @@
 use ndarray::ArrayView2;
 
 use super::Trainer;
-use super::data::TrainingData;
-use super::run::TrainingRun;
+use super::data::FitData;
+use super::run::FitRun;
 use crate::optim::StepReport;
 use crate::real::Real;
 use crate::train::TrainError;
@@ -29,11 +29,11 @@ impl<T: Real> Trainer<'_, T> {
     /// One step of an epoch, on these rows of all ranks.
     pub(super) fn step_on(
         &mut self,
-        data: &TrainingData<'_, T>,
+        data: &FitData<'_, T>,
         rows: &[usize],
-        run: &mut TrainingRun,
+        run: &mut FitRun,
     ) -> Result<StepReport<T>, TrainError> {
-        let TrainingData { inputs, targets, weights, .. } = data;
+        let FitData { inputs, targets, weights, .. } = data;
         if self.network.several_ranks().is_none() {
             return self.step(inputs, targets, *weights, rows, None);
         }
