@@ -158,11 +158,8 @@ impl OptimizerError {
     /// Returns true if a number of the step was NaN or infinite.
     pub(super) fn is_non_finite(&self) -> bool {
         use OptimizerError::{NonFiniteCurvature, NonFiniteFactor, NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
-        match self {
-            NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. } => true,
-            NonFiniteFactor { .. } | NonFiniteCurvature { .. } => true,
-            _ => false,
-        }
+        matches!(self, NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. })
+            || matches!(self, NonFiniteFactor { .. } | NonFiniteCurvature { .. })
     }
 
     /// [`UnknownHyperparameter`](Self::UnknownHyperparameter), with the names there are.

@@ -44,7 +44,7 @@ impl<T: Real> Factors<T> {
 
     /// `JJᵀ`: its lower triangle.
     pub(crate) fn row_gram(&mut self, gram: &mut [T]) {
-        let (formed, dense, look_ups, memory) = self.parts();
+        let FactorParts { formed, dense, look_ups, memory } = self.parts();
         match &formed {
             Some(formed) => T::row_gram(gram, formed.rows, formed.count),
             None if dense.layers.is_empty() => gram.fill(T::ZERO),
@@ -56,7 +56,7 @@ impl<T: Real> Factors<T> {
 
     /// The blocks of every sample's residuals on the diagonal of `JJᵀ`.
     pub(crate) fn row_gram_blocks(&mut self, blocks: &mut [T]) {
-        let (formed, dense, look_ups, memory) = self.parts();
+        let FactorParts { formed, dense, look_ups, memory } = self.parts();
         blocks.fill(T::ZERO);
         if let Some(formed) = formed {
             formed.add_row_gram_blocks(memory, blocks, dense.kept.group);
@@ -67,7 +67,7 @@ impl<T: Real> Factors<T> {
 
     /// `Jv`.
     pub(crate) fn multiply(&mut self, v: &[T], product: &mut [T]) {
-        let (formed, dense, look_ups, memory) = self.parts();
+        let FactorParts { formed, dense, look_ups, memory } = self.parts();
         product.fill(T::ZERO);
         if let Some(formed) = formed {
             formed.add_product(memory, v, product);
@@ -78,7 +78,7 @@ impl<T: Real> Factors<T> {
 
     /// `Jᵀu`.
     pub(crate) fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) {
-        let (formed, dense, look_ups, memory) = self.parts();
+        let FactorParts { formed, dense, look_ups, memory } = self.parts();
         product.fill(T::ZERO);
         if let Some(formed) = formed {
             formed.put_transposed_product(memory, u, product);
@@ -87,15 +87,24 @@ impl<T: Real> Factors<T> {
         look_ups.add_transposed_product(u, product);
     }
 
-    /// The formed columns, where there are any, the dense layers, the look-ups, and scratch.
-    fn parts(&mut self) -> (Option<Formed<'_, T>>, DenseLayers<'_, T>, LookUps<'_, T>, &mut Vec<T>) {
+    /// The parts of the products, and scratch.
+    fn parts(&mut self) -> FactorParts<'_, T> {
         let Factors { plan, kept, look_ups, formed, memory, .. } = self;
         let count = plan.formed_count();
         let rows = &formed[..kept.residuals() * count];
         let formed = (count > 0).then_some(Formed { rows, count, columns: &plan.formed });
         let dense = DenseLayers { layers: &plan.dense, kept };
-        (formed, dense, LookUps { tables: &plan.tables, look_ups, kept }, memory)
+        FactorParts { formed, dense, look_ups: LookUps { tables: &plan.tables, look_ups, kept }, memory }
     }
+}
+
+/// Parts that the products with a Jacobian add up.
+struct FactorParts<'a, T> {
+    /// The formed columns; `None` where there are none.
+    formed: Option<Formed<'a, T>>,
+    dense: DenseLayers<'a, T>,
+    look_ups: LookUps<'a, T>,
+    memory: &'a mut Vec<T>,
 }
 
 impl JacobianPlan {
