@@ -159,11 +159,8 @@ fn pass_back<T: Real>(
     scratch: &mut [T],
 ) {
     match *operation {
-        Operation::Input(_)
-        | Operation::Constant(_)
-        | Operation::Mask { .. }
-        | Operation::Variable(_)
-        | Operation::Embedding { .. } => {}
+        Operation::Input(_) | Operation::Constant(_) | Operation::Mask { .. } => {}
+        Operation::Variable(_) | Operation::Embedding { .. } => {}
         Operation::Dense { x, weight, positions, .. } => adjoints.pass(x, |adjoint, add| {
             let (weight, numbers) = (weight.with_rows(width / positions), &value.tile.x[weight.range()]);
             T::multiply(adjoint, add, Factor::Plain(delta), numbers, weight.rows(), weight.columns());

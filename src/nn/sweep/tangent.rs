@@ -68,10 +68,7 @@ pub(super) fn propagate<T: Real>(
     match *operation {
         Operation::Input(_) | Operation::Constant(_) | Operation::Mask { .. } => false,
         Operation::Variable(variable) => {
-            if let Some(direction) = direction {
-                broadcast(&direction[variable.range()], dy);
-            }
-            direction.is_some()
+            direction.map(|direction| broadcast(&direction[variable.range()], dy)).is_some()
         }
         Operation::Dense { x, weight, bias, positions } => {
             let columns = x.width() / positions;
@@ -87,14 +84,10 @@ pub(super) fn propagate<T: Real>(
         }
         Operation::Apply { function, x } => tangent.pass(x, |dx| function.times_derivative(value.of(x), y, dx, dy)),
         Operation::Arithmetic { kind, a, b } => {
-            let mut add = false;
-            for (side, node) in [(Operand::Left, a), (Operand::Right, b)] {
-                if let Some(d) = tangent.of(node) {
-                    kind.times_derivative(side, value.of(a), value.of(b), y, d, dy, add);
-                    add = true;
-                }
-            }
-            add
+            let (a_values, b_values) = (value.of(a), value.of(b));
+            let mut pass = |side, d: &[T], add| kind.times_derivative(side, a_values, b_values, y, d, dy, add);
+            let left = tangent.pass(a, |d| pass(Operand::Left, d, false));
+            tangent.pass(b, |d| pass(Operand::Right, d, left)) || left
         }
         Operation::ChainRule(ref rule) => rule.tangent(&|node| value.of(node), &|node| tangent.of(node), dy),
         Operation::Concat(ref nodes) => {
@@ -118,10 +111,8 @@ pub(super) fn propagate<T: Real>(
             tangent.pass(x, |dx| kind.forward(windows, value.of(x), dx, x.width(), dy))
         }
         Operation::Embedding { x, table } => {
-            if let Some(direction) = direction {
-                look_up(&direction[table.range()], table.columns(), value.of(x), dy);
-            }
-            direction.is_some()
+            let pass = |direction: &[T]| look_up(&direction[table.range()], table.columns(), value.of(x), dy);
+            direction.map(pass).is_some()
         }
     }
 }
