@@ -214,9 +214,19 @@ fn is_row_number<T: Real>(value: T, count: usize) -> bool {
     value >= 0.0 && value < count as f64 && value.fract() == 0.0
 }
 
-/// Returns the number of rows of the arrays. Without arrays there is one row, since all samples have the same outputs.
-pub(crate) fn row_count<T>(inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> usize {
-    inputs.first().or(targets.first()).map_or(1, |array| array.nrows())
+/// Arrays of a data set, and a weight for each sample.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SampleArrays<'a, T> {
+    pub(crate) inputs: &'a [ArrayView2<'a, T>],
+    pub(crate) targets: &'a [ArrayView2<'a, T>],
+    pub(crate) weights: Option<&'a [T]>,
+}
+
+impl<T> SampleArrays<'_, T> {
+    /// Returns the number of rows of the arrays. Without arrays there is one row, since all samples have the same outputs.
+    pub(crate) fn rows(&self) -> usize {
+        self.inputs.first().or(self.targets.first()).map_or(1, |array| array.nrows())
+    }
 }
 
 /// Place of this rank's rows among those of all ranks.
@@ -249,23 +259,17 @@ pub(crate) struct Batch<T> {
 
 impl<T: Real> Batch<T> {
     /// Copies the selected rows of checked arrays, with their weights.
-    pub(crate) fn fill(
-        &mut self,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
-        selection: &Selection<'_>,
-    ) {
+    pub(crate) fn fill(&mut self, samples: SampleArrays<'_, T>, selection: &Selection<'_>) {
         self.rows = selection.len();
         self.mean_over = self.rows;
         self.before = 0;
         self.places.clear();
         self.divide(&[self.rows]);
-        fill(&mut self.inputs, inputs, selection);
-        fill(&mut self.targets, targets, selection);
+        fill(&mut self.inputs, samples.inputs, selection);
+        fill(&mut self.targets, samples.targets, selection);
         self.weights.clear();
         self.root_weights.clear();
-        match weights {
+        match samples.weights {
             Some(weights) => {
                 self.weights.extend(selection.iter().map(|row| weights[row]));
                 self.root_weights.extend(self.weights.iter().map(|weight| weight.sqrt()));

@@ -58,6 +58,7 @@ mod weighted_loss;
 mod window;
 mod work;
 
+pub(crate) use batch::{SampleArrays, Selection};
 pub use error::{BatchArray, BatchError, TapeError};
 pub use external::{External, ExternalBatch, ExternalModel, ModelError, OutputShape};
 pub use function::Function;

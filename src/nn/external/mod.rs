@@ -14,7 +14,7 @@ pub use error::{ModelError, OutputShape};
 use memory::ModelMemory;
 pub use model::ExternalModel;
 
-use super::batch::{Batch, Schema, Selection, TargetRule, TargetValues, check_weights};
+use super::batch::{Batch, SampleArrays, Schema, Selection, TargetRule, TargetValues, check_weights};
 use super::error::BatchError;
 use super::losses::Loss;
 use super::weighted_loss::WeightedLoss;
@@ -117,7 +117,7 @@ impl<T: Real> External<T> {
         let checked =
             checked.and_then(|()| weights.map_or(Ok(()), |weights| check_weights(weights, &selection, samples)));
         checked.map_err(refuse)?;
-        self.batch.fill(&[], &[targets], weights, &selection);
+        self.batch.fill(SampleArrays { inputs: &[], targets: &[targets], weights }, &selection);
         let loss = WeightedLoss { loss: &*self.loss, weight: T::ONE };
         self.memory.bind(&loss, samples, width);
         let mut batch = ExternalBatch { model, loss, batch: &self.batch, memory: &mut self.memory };

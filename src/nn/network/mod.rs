@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use ndarray::ArrayView2;
 
-use super::batch::{Batch, InputRule, Schema, Selection, TargetRule, check_weights, row_count};
+use super::batch::{Batch, InputRule, SampleArrays, Schema, Selection, TargetRule, check_weights};
 use super::error::{BatchError, TapeError};
 use super::factor_plan::FactorPlan;
 use super::factors::Factors;
@@ -253,8 +253,8 @@ impl<T: Real> Network<T> {
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
     ) -> Result<&mut Self, BatchError> {
-        let rows = self.own_rows(inputs, targets);
-        self.bind(inputs, targets, None, &Selection::Range(0..rows), None)
+        let samples = SampleArrays { inputs, targets, weights: None };
+        self.bind(samples, &self.all_rows(samples), None)
     }
 
     /// Binds a minibatch with a weight for each sample.
@@ -268,8 +268,8 @@ impl<T: Real> Network<T> {
         targets: &[ArrayView2<'_, T>],
         sample_weights: &[T],
     ) -> Result<&mut Self, BatchError> {
-        let rows = self.own_rows(inputs, targets);
-        self.bind(inputs, targets, Some(sample_weights), &Selection::Range(0..rows), None)
+        let samples = SampleArrays { inputs, targets, weights: Some(sample_weights) };
+        self.bind(samples, &self.all_rows(samples), None)
     }
 
     /// Binds these rows of a whole data set.
@@ -283,7 +283,7 @@ impl<T: Real> Network<T> {
         targets: &[ArrayView2<'_, T>],
         rows: &[usize],
     ) -> Result<&mut Self, BatchError> {
-        self.bind(inputs, targets, None, &Selection::Rows(rows), None)
+        self.bind(SampleArrays { inputs, targets, weights: None }, &Selection::Rows(rows), None)
     }
 
     /// Binds these rows of a whole data set, which has a weight for each of its rows.
@@ -299,29 +299,27 @@ impl<T: Real> Network<T> {
         sample_weights: &[T],
         rows: &[usize],
     ) -> Result<&mut Self, BatchError> {
-        self.bind(inputs, targets, Some(sample_weights), &Selection::Rows(rows), None)
+        let samples = SampleArrays { inputs, targets, weights: Some(sample_weights) };
+        self.bind(samples, &Selection::Rows(rows), None)
     }
 
     /// Binds rows; with their places in the batch of all ranks, where these are not in the order of the ranks.
-    fn bind(
+    pub(crate) fn bind(
         &mut self,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
+        samples: SampleArrays<'_, T>,
         selection: &Selection<'_>,
         places: Option<&[usize]>,
     ) -> Result<&mut Self, BatchError> {
-        let checked = self.check(inputs, targets, weights, selection);
-        let share = self.share(checked, selection.len())?;
-        self.sets.sort(inputs, selection);
+        let share = self.share(self.check(samples, selection), selection.len())?;
+        self.sets.sort(samples.inputs, selection);
         if self.sets.input.is_none() {
-            self.sweeps.batch.fill(inputs, targets, weights, selection);
+            self.sweeps.batch.fill(samples, selection);
             self.sweeps.batch.share(share, places);
         } else {
             let given: Vec<usize> = selection.iter().collect();
             let rows: Vec<usize> = self.sets.order.iter().map(|&place| given[place]).collect();
             let places: Option<Vec<usize>> = places.map(|p| self.sets.order.iter().map(|&place| p[place]).collect());
-            self.sweeps.batch.fill(inputs, targets, weights, &Selection::Rows(&rows));
+            self.sweeps.batch.fill(samples, &Selection::Rows(&rows));
             self.sweeps.batch.share(share, places.as_deref());
             self.sweeps.batch.divide(&self.sets.sizes);
         }
@@ -331,14 +329,8 @@ impl<T: Real> Network<T> {
         Ok(self)
     }
 
-    fn check(
-        &self,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
-        selection: &Selection<'_>,
-    ) -> Result<(), BatchError> {
-        let rows = row_count(inputs, targets);
+    fn check(&self, samples: SampleArrays<'_, T>, selection: &Selection<'_>) -> Result<(), BatchError> {
+        let (rows, SampleArrays { inputs, targets, weights }) = (samples.rows(), samples);
         self.schema.check_inputs(inputs, selection, rows)?;
         self.schema.check_targets(targets, selection, rows)?;
         weights.map_or(Ok(()), |weights| check_weights(weights, selection, rows))

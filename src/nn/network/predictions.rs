@@ -1,12 +1,10 @@
 //! Outputs beside their targets, for metrics.
 
-use ndarray::ArrayView2;
-
 use super::Network;
 use super::loss_sweeps::LossSweeps;
 use super::loss_tile::LossTile;
 use crate::nn::BatchError;
-use crate::nn::batch::Selection;
+use crate::nn::batch::{SampleArrays, Selection};
 use crate::nn::losses::Targets;
 use crate::nn::sweep::BatchTile;
 use crate::real::Real;
@@ -41,31 +39,22 @@ impl<T: Real> Network<T> {
     }
 
     /// Checks a whole data set, as it will be when batches of it are bound.
-    pub(crate) fn check_data(
-        &self,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
-    ) -> Result<(), BatchError> {
-        let rows = self.own_rows(inputs, targets);
-        self.check(inputs, targets, weights, &Selection::Range(0..rows))
+    pub(crate) fn check_data(&self, samples: SampleArrays<'_, T>) -> Result<(), BatchError> {
+        self.check(samples, &self.all_rows(samples))
     }
 
     /// Evaluates data in evaluation mode, calls `see` for each tile and term, and returns the loss of all ranks' data.
     pub(crate) fn visit(
         &mut self,
         variables: &Variables<T>,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
+        samples: SampleArrays<'_, T>,
         mut see: impl FnMut(Predictions<'_, T>),
     ) -> Result<T, BatchError> {
-        let samples = self.own_rows(inputs, targets);
-        let checked = self.check_point(variables.values());
-        let checked = checked.and_then(|()| self.check(inputs, targets, weights, &Selection::Range(0..samples)));
-        let share = self.share(checked, samples)?;
+        let all = self.all_rows(samples);
+        let checked = self.check_point(variables.values()).and_then(|()| self.check(samples, &all));
+        let share = self.share(checked, all.len())?;
         self.check_sets()?;
-        self.sets.sort(inputs, &Selection::Range(0..samples));
+        self.sets.sort(samples.inputs, &all);
         let group = self.rows_per_sample();
         let Network { sweeps, passing, sets, .. } = self;
         let LossSweeps { tape, workspace, terms, buffers, loss_nodes, residuals, .. } = sweeps;
@@ -77,7 +66,7 @@ impl<T: Real> Network<T> {
                     Some(_) => Selection::Rows(&sets.order[rows.clone()]),
                     None => Selection::Range(rows.clone()),
                 };
-                passing.fill(inputs, targets, weights, &selection);
+                passing.fill(samples, &selection);
                 passing.mean_over = share.total;
                 let tile = BatchTile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
                 let (nodes, scratch) = (&loss_nodes[set], &mut residuals[..]);

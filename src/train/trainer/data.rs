@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ndarray::{ArrayView2, Axis};
 
-use crate::nn::{BatchError, Network};
+use crate::nn::{BatchError, Network, SampleArrays};
 use crate::real::Real;
 use crate::train::TrainError;
 
@@ -34,7 +34,12 @@ impl<'d, T: Real> FitData<'d, T> {
 
     /// Refuses data that do not fit the network.
     pub(super) fn check(&self, network: &Network<T>) -> Result<(), BatchError> {
-        network.check_data(&self.inputs, &self.targets, self.weights)
+        network.check_data(self.samples())
+    }
+
+    /// The arrays.
+    pub(super) fn samples(&self) -> SampleArrays<'_, T> {
+        SampleArrays { inputs: &self.inputs, targets: &self.targets, weights: self.weights }
     }
 
     /// Finds those of these rows of all ranks that are here, and where they are among these.

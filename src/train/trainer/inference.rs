@@ -53,7 +53,7 @@ impl<T: Real> Trainer<'_, T> {
     ) -> Result<(), TrainError> {
         let Trainer { network, variables, metrics, .. } = self;
         metrics.iter_mut().for_each(|measured| measured.metric.reset());
-        let loss = network.visit(variables, &data.inputs, &data.targets, data.weights, |predictions| {
+        let loss = network.visit(variables, data.samples(), |predictions| {
             metrics.iter_mut().for_each(|measured| measured.update(&predictions));
         });
         let loss = loss.map_err(if is_validation { TrainError::Validation } else { TrainError::Data })?;

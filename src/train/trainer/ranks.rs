@@ -29,7 +29,7 @@ impl<T: Real> Trainer<'_, T> {
         mut sets: [Option<&mut FitData<'_, T>>; 2],
     ) -> Result<(), TrainError> {
         let Some(ranks) = self.network.several_ranks() else { return checked };
-        let own = |data: &&mut FitData<'_, T>| self.network.own_rows(&data.inputs, &data.targets) as f64;
+        let own = |data: &&mut FitData<'_, T>| self.network.own_rows(data.samples()) as f64;
         let rows = sets.each_ref().map(|data| data.as_ref().map_or(0.0, own));
         let said = ranks.try_all_gather(checked.map(|()| &rows[..]))?;
         for (set, data) in sets.iter_mut().enumerate() {
