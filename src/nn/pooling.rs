@@ -99,6 +99,7 @@ impl Pooling {
     }
 
     /// Adds the adjoint `delta` of the result to that of `x`, which has `width` entries a row.
+    #[inline(never)]
     pub(crate) fn add_reverse<T: Real>(self, windows: &Windows, x: &[T], delta: &[T], width: usize, adjoint: &mut [T]) {
         let rows = x.chunks_exact(width).zip(delta.chunks_exact(windows.count())).zip(adjoint.chunks_exact_mut(width));
         for ((x, delta), adjoint) in rows {
