@@ -1,8 +1,8 @@
-//! Arithmetic between two nodes, number by number.
+//! Arithmetic between two nodes, entry by entry.
 
 use crate::real::Real;
 
-/// An operation on two numbers.
+/// An operation on two entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     Add,
@@ -13,7 +13,7 @@ pub(crate) enum Arithmetic {
 
 /// One of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum Operand {
     Left,
     Right,
 }
@@ -45,7 +45,7 @@ impl Arithmetic {
     #[expect(clippy::too_many_arguments, reason = "an operation, its two sides, what goes in and what comes out")]
     pub(crate) fn times_derivative<T: Real>(
         self,
-        side: Side,
+        side: Operand,
         a: &[T],
         b: &[T],
         y: &[T],
@@ -55,17 +55,17 @@ impl Arithmetic {
     ) {
         let d = d.iter();
         match (self, side) {
-            (Arithmetic::Add, _) | (Arithmetic::Sub, Side::Left) => put(to, add, d.copied()),
-            (Arithmetic::Sub, Side::Right) => put(to, add, d.map(|&d| -d)),
-            (Arithmetic::Mul, Side::Left) => put(to, add, d.zip(b).map(|(&d, &b)| d * b)),
-            (Arithmetic::Mul, Side::Right) => put(to, add, d.zip(a).map(|(&d, &a)| d * a)),
-            (Arithmetic::Div, Side::Left) => put(to, add, d.zip(b).map(|(&d, &b)| d / b)),
-            (Arithmetic::Div, Side::Right) => put(to, add, d.zip(y).zip(b).map(|((&d, &y), &b)| -(d * y / b))),
+            (Arithmetic::Add, _) | (Arithmetic::Sub, Operand::Left) => put(to, add, d.copied()),
+            (Arithmetic::Sub, Operand::Right) => put(to, add, d.map(|&d| -d)),
+            (Arithmetic::Mul, Operand::Left) => put(to, add, d.zip(b).map(|(&d, &b)| d * b)),
+            (Arithmetic::Mul, Operand::Right) => put(to, add, d.zip(a).map(|(&d, &a)| d * a)),
+            (Arithmetic::Div, Operand::Left) => put(to, add, d.zip(b).map(|(&d, &b)| d / b)),
+            (Arithmetic::Div, Operand::Right) => put(to, add, d.zip(y).zip(b).map(|((&d, &y), &b)| -(d * y / b))),
         }
     }
 }
 
-/// Overwrites `to` with numbers, or adds them to it.
+/// Overwrites `to` with entries, or adds them to it.
 #[inline(always)]
 pub(crate) fn put<T: Real>(to: &mut [T], add: bool, numbers: impl Iterator<Item = T>) {
     if add {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use ndarray::ArrayView2;
 
 use super::error::{BatchArray, BatchError};
+use super::losses::Targets;
 use crate::real::Real;
 
 /// Shapes that the arrays of a batch must have.
@@ -30,12 +31,26 @@ pub(crate) struct InputRule {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TargetRule {
     pub(crate) width: usize,
-    pub(crate) numbers: Numbers,
+    pub(crate) values: TargetValues,
 }
 
-/// Kind of the numbers of a target.
+impl TargetRule {
+    /// The rule for targets of outputs of this width; `None` where there are none.
+    pub(crate) fn of(targets: Targets, width: usize) -> Option<Self> {
+        let (width, values) = match targets {
+            Targets::None => return None,
+            Targets::Values => (width, TargetValues::Any),
+            Targets::Probabilities => (width, TargetValues::Probabilities),
+            Targets::NonNegative => (width, TargetValues::NonNegative),
+            Targets::Labels => (1, TargetValues::Classes(width)),
+        };
+        Some(TargetRule { width, values })
+    }
+}
+
+/// Values that a target may have.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Numbers {
+pub(crate) enum TargetValues {
     /// Any finite values.
     Any,
     /// Values from 0 to 1.
@@ -62,11 +77,22 @@ impl Selection<'_> {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        let (range, rows): (Range<usize>, &[usize]) = match self {
-            Selection::Range(range) => (range.clone(), &[]),
-            Selection::Rows(rows) => (0..0, rows),
+        self.ranges().flatten()
+    }
+
+    /// The rows, in ranges.
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let (range, rows): (Option<&Range<usize>>, &[usize]) = match self {
+            Selection::Range(range) => (Some(range), &[]),
+            Selection::Rows(rows) => (None, rows),
         };
-        range.chain(rows.iter().copied())
+        range.cloned().into_iter().chain(rows.iter().map(|&row| row..row + 1))
+    }
+
+    /// The rows of an array, in slices; `None` where it is not contiguous.
+    fn slices<'a, T>(&'a self, array: &'a ArrayView2<'_, T>) -> Option<impl Iterator<Item = &'a [T]>> {
+        let (entries, width) = (array.as_slice()?, array.ncols());
+        Some(self.ranges().map(move |range| &entries[range.start * width..range.end * width]))
     }
 }
 
@@ -117,13 +143,13 @@ impl Schema {
         for (index, (target, rule)) in targets.iter().zip(&self.targets).enumerate() {
             let array = BatchArray::Target(index);
             check(array, target, rule.width, rows, selection)?;
-            let fault = match rule.numbers {
-                Numbers::Any => None,
-                Numbers::Probabilities => find(target, selection, |value| !(value >= T::ZERO && value <= T::ONE))
+            let fault = match rule.values {
+                TargetValues::Any => None,
+                TargetValues::Probabilities => find(target, selection, |value| !(value >= T::ZERO && value <= T::ONE))
                     .map(|(row, column, value)| BatchError::Probability { array, row, column, value }),
-                Numbers::NonNegative => find(target, selection, |value| !(value >= T::ZERO))
+                TargetValues::NonNegative => find(target, selection, |value| !(value >= T::ZERO))
                     .map(|(row, column, value)| BatchError::Negative { array, row, column, value }),
-                Numbers::Classes(classes) => find(target, selection, |value| !is_row_number(value, classes))
+                TargetValues::Classes(classes) => find(target, selection, |value| !is_row_number(value, classes))
                     .map(|(row, _, value)| BatchError::Label { array, row, value, classes }),
             };
             if let Some(fault) = fault {
@@ -166,26 +192,18 @@ pub(crate) fn check_weights<T: Real>(weights: &[T], selection: &Selection<'_>, r
     }
 }
 
-/// Finds the first of the selected numbers that is not allowed: its row, its column and its value.
+/// Finds the first selected entry that is not allowed: its row, its column and its value.
 fn find<T: Real>(
     values: &ArrayView2<'_, T>,
     selection: &Selection<'_>,
     at_fault: impl Fn(T) -> bool,
 ) -> Option<(usize, usize, f64)> {
-    // Without a way out of the loop, it runs in vector instructions.
+    // Without an early exit, the loop runs in vector instructions.
     let any = |numbers: &[T]| numbers.iter().fold(false, |any, &number| any | at_fault(number));
-    let width = values.ncols();
-    let clean = match (values.as_slice(), selection) {
-        (Some(numbers), Selection::Range(range)) => !any(&numbers[range.start * width..range.end * width]),
-        (Some(numbers), Selection::Rows(rows)) => {
-            !rows.iter().any(|&row| any(&numbers[row * width..(row + 1) * width]))
-        }
-        (None, _) => false,
-    };
-    if clean {
+    if selection.slices(values).is_some_and(|mut slices| !slices.any(any)) {
         return None;
     }
-    let mut places = selection.iter().flat_map(|row| (0..width).map(move |column| (row, column)));
+    let mut places = selection.iter().flat_map(|row| (0..values.ncols()).map(move |column| (row, column)));
     let (row, column) = places.find(|&place| at_fault(values[place]))?;
     Some((row, column, values[(row, column)].to_f64()))
 }
@@ -196,9 +214,19 @@ fn is_row_number<T: Real>(value: T, count: usize) -> bool {
     value >= 0.0 && value < count as f64 && value.fract() == 0.0
 }
 
-/// Returns the number of rows of the arrays. A network that needs none computes the same for every sample: one is enough.
-pub(crate) fn row_count<T>(inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> usize {
-    inputs.first().or(targets.first()).map_or(1, |array| array.nrows())
+/// Arrays of a data set, and a weight for each sample.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SampleArrays<'a, T> {
+    pub(crate) inputs: &'a [ArrayView2<'a, T>],
+    pub(crate) targets: &'a [ArrayView2<'a, T>],
+    pub(crate) weights: Option<&'a [T]>,
+}
+
+impl<T> SampleArrays<'_, T> {
+    /// Returns the number of rows of the arrays. Without arrays there is one row, since all samples have the same outputs.
+    pub(crate) fn rows(&self) -> usize {
+        self.inputs.first().or(self.targets.first()).map_or(1, |array| array.nrows())
+    }
 }
 
 /// Place of this rank's rows among those of all ranks.
@@ -211,50 +239,37 @@ pub(crate) struct Share {
 }
 
 /// A batch, bound to a network: copies of the arrays, in memory that is used again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Batch<T> {
     rows: usize,
-    /// Number of rows that a mean is over: more than there are here, where a data set passes in parts, or ranks share a batch.
+    /// Divisor of means: the rows of the whole data set, or of the batch of all ranks.
     pub(crate) mean_over: usize,
     /// Rows of the ranks before this one.
     before: usize,
-    /// The places of the rows in the batch of all ranks, where these are not in the order of the ranks.
+    /// Indices of the rows in the batch of all ranks; empty if the ranks' rows follow each other.
     places: Vec<usize>,
     inputs: Vec<Vec<T>>,
     targets: Vec<Vec<T>>,
     /// A weight for each sample, and its square root.
     weights: Vec<T>,
     root_weights: Vec<T>,
-    /// The last row of each set of samples, and one.
+    /// End of the range of rows of each set of samples.
     set_ends: Vec<usize>,
 }
 
 impl<T: Real> Batch<T> {
-    /// No rows.
-    pub(crate) fn new() -> Self {
-        let (inputs, targets, weights, root_weights) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (places, set_ends) = (Vec::new(), Vec::new());
-        Batch { rows: 0, mean_over: 0, before: 0, places, inputs, targets, weights, root_weights, set_ends }
-    }
-
-    /// Takes rows of arrays, and of a weight for each row, that have been checked.
-    pub(crate) fn fill(
-        &mut self,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
-        selection: &Selection<'_>,
-    ) {
+    /// Copies the selected rows of checked arrays, with their weights.
+    pub(crate) fn fill(&mut self, samples: SampleArrays<'_, T>, selection: &Selection<'_>) {
         self.rows = selection.len();
         self.mean_over = self.rows;
         self.before = 0;
         self.places.clear();
         self.divide(&[self.rows]);
-        fill(&mut self.inputs, inputs, selection);
-        fill(&mut self.targets, targets, selection);
+        fill(&mut self.inputs, samples.inputs, selection);
+        fill(&mut self.targets, samples.targets, selection);
         self.weights.clear();
         self.root_weights.clear();
-        match weights {
+        match samples.weights {
             Some(weights) => {
                 self.weights.extend(selection.iter().map(|row| weights[row]));
                 self.root_weights.extend(self.weights.iter().map(|weight| weight.sqrt()));
@@ -336,23 +351,10 @@ fn fill<T: Real>(buffers: &mut Vec<Vec<T>>, arrays: &[ArrayView2<'_, T>], select
     buffers.resize_with(arrays.len().max(buffers.len()), Vec::new);
     for (buffer, array) in buffers.iter_mut().zip(arrays) {
         buffer.clear();
-        let width = array.ncols();
-        match (array.as_slice(), selection) {
-            (Some(numbers), Selection::Range(range)) => {
-                buffer.extend_from_slice(&numbers[range.start * width..range.end * width]);
-            }
-            (Some(numbers), Selection::Rows(rows)) => {
-                buffer.reserve(rows.len() * width);
-                for row in *rows {
-                    buffer.extend_from_slice(&numbers[row * width..(row + 1) * width]);
-                }
-            }
-            (None, _) => {
-                buffer.reserve(selection.len() * width);
-                for row in selection.iter() {
-                    buffer.extend(array.row(row));
-                }
-            }
+        buffer.reserve(selection.len() * array.ncols());
+        match selection.slices(array) {
+            Some(slices) => slices.for_each(|slice| buffer.extend_from_slice(slice)),
+            None => selection.iter().for_each(|row| buffer.extend(array.row(row))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The chain rule of first and second order, number by number: how derivatives pass a function.
+//! The chain rule of first and second order, entry by entry: how derivatives pass a function.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::tape::Node;
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
 
-/// Numbers worked on at a time.
+/// Entries worked on at a time.
 const BLOCK: usize = 256;
 
 /// `z = f′(x) s + f″(x) Σ aₖ bₖ`, given `y = f(x)`.
@@ -28,7 +28,7 @@ pub(crate) struct ChainRule<T> {
 
 /// The places that `z` depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum ChainPart {
     /// `x`, with `y` along with it.
     Argument,
     /// `s`.
@@ -39,14 +39,14 @@ pub(crate) enum Part {
 
 impl<T: Real> ChainRule<T> {
     /// The nodes that `z` is differentiated by.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (Node, Part)> + '_ {
-        let linear = self.linear.map(|s| (s, Part::Linear));
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (Node, ChainPart)> + '_ {
+        let linear = self.linear.map(|s| (s, ChainPart::Linear));
         let factors = self.products.iter().flat_map(|&[a, b]| {
             let square = a == b;
-            let right = (!square).then_some((b, Part::Factor { other: a, square }));
-            std::iter::once((a, Part::Factor { other: b, square })).chain(right)
+            let right = (!square).then_some((b, ChainPart::Factor { other: a, square }));
+            std::iter::once((a, ChainPart::Factor { other: b, square })).chain(right)
         });
-        std::iter::once((self.x, Part::Argument)).chain(linear).chain(factors)
+        std::iter::once((self.x, ChainPart::Argument)).chain(linear).chain(factors)
     }
 
     /// All nodes that `z` is computed from.
@@ -55,33 +55,38 @@ impl<T: Real> ChainRule<T> {
     }
 
     /// `z`, from the nodes' values.
-    pub(crate) fn forward<'a>(&self, of: Lookup<'_, 'a, T>, z: &mut [T]) {
-        simd::run(Forward { rule: self, of, z });
+    pub(crate) fn forward<'a>(&self, of: ValueLookup<'_, 'a, T>, z: &mut [T]) {
+        simd::run(ChainForward { rule: self, of, z });
     }
 
     /// `d` times the derivatives of `z` by its parts, overwriting what there is of their adjoints or added to it.
-    pub(crate) fn reverse<'a>(&self, of: Lookup<'_, 'a, T>, d: &[T], adjoints: &mut dyn Adjoints<T>) {
-        simd::run(Reverse { rule: self, of, d, adjoints });
+    pub(crate) fn reverse<'a>(&self, of: ValueLookup<'_, 'a, T>, d: &[T], adjoints: &mut dyn AdjointLookup<T>) {
+        simd::run(ChainReverse { rule: self, of, d, adjoints });
     }
 
     /// `dz`, the derivatives of `z` by its parts times their tangents; `false`, and nothing, where all of these are zero.
-    pub(crate) fn tangent<'a>(&self, of: Lookup<'_, 'a, T>, tangent: Tangents<'_, 'a, T>, dz: &mut [T]) -> bool {
+    pub(crate) fn tangent<'a>(
+        &self,
+        of: ValueLookup<'_, 'a, T>,
+        tangent: TangentLookup<'_, 'a, T>,
+        dz: &mut [T],
+    ) -> bool {
         let moves = self.parts().any(|(node, _)| tangent(node).is_some());
         if moves {
-            simd::run(Tangent { rule: self, of, tangent, dz });
+            simd::run(ChainTangent { rule: self, of, tangent, dz });
         }
         moves
     }
 
-    /// Adds to `c` how `z` bends where its parts move straight on: the second derivatives of `z` by its parts, times their
-    /// tangents. A node's tangent is `None` where it is zero.
-    pub(crate) fn add_curvature<'a>(&self, of: Lookup<'_, 'a, T>, tangent: Tangents<'_, 'a, T>, c: &mut [T]) {
-        simd::run(Curvature { rule: self, of, tangent, c });
+    /// Adds the second derivatives of `z` by its parts, times their tangents, to `c`. A node's tangent is `None` where it is
+    /// zero.
+    pub(crate) fn add_curvature<'a>(&self, of: ValueLookup<'_, 'a, T>, tangent: TangentLookup<'_, 'a, T>, c: &mut [T]) {
+        simd::run(ChainCurvature { rule: self, of, tangent, c });
     }
 
     /// `Σ aₖ bₖ` at some places.
     #[inline(always)]
-    fn sum_products<'a>(&self, of: Lookup<'_, 'a, T>, at: &Range<usize>, sum: &mut [T]) {
+    fn sum_products<'a>(&self, of: ValueLookup<'_, 'a, T>, at: &Range<usize>, sum: &mut [T]) {
         let mut products = self.products.iter();
         match products.next() {
             Some(&[a, b]) => put(sum, false, pairs(of(a), of(b), at).map(|(a, b)| a * b)),
@@ -97,19 +102,19 @@ impl<T: Real> ChainRule<T> {
     #[expect(clippy::too_many_arguments, reason = "where, what goes in and what comes out")]
     fn put_product<'a>(
         &self,
-        part: Part,
-        of: Lookup<'_, 'a, T>,
+        part: ChainPart,
+        of: ValueLookup<'_, 'a, T>,
         at: &Range<usize>,
-        room: &mut Room<T>,
+        scratch: &mut ChainScratch<T>,
         d: &[T],
         to: &mut [T],
         add: bool,
     ) {
-        let Room { slopes: [first, second, third], change } = room;
+        let ChainScratch { slopes: [first, second, third], change } = scratch;
         let d = d.iter();
         match part {
             // By `x`: f″(x) s + f‴(x) Σ aₖ bₖ.
-            Part::Argument => {
+            ChainPart::Argument => {
                 let change = &mut change[..at.len()];
                 if !self.products.is_empty() {
                     self.sum_products(of, at, change);
@@ -121,8 +126,8 @@ impl<T: Real> ChainRule<T> {
                 }
                 put(to, add, d.zip(&*change).map(|(&d, &change)| d * change));
             }
-            Part::Linear => put(to, add, d.zip(&*first).map(|(&d, &f)| d * f)),
-            Part::Factor { other, square } => {
+            ChainPart::Linear => put(to, add, d.zip(&*first).map(|(&d, &f)| d * f)),
+            ChainPart::Factor { other, square } => {
                 let twice = if square { T::from_f64(2.0) } else { T::ONE };
                 let other = &of(other)[at.clone()];
                 put(to, add, d.zip(second.iter().zip(other)).map(|(&d, (&f, &a))| twice * d * (f * a)));
@@ -149,27 +154,27 @@ impl<T: Real> ChainRule<T> {
 }
 
 /// Returns the values of a node.
-pub(crate) type Lookup<'f, 'a, T> = &'f dyn Fn(Node) -> &'a [T];
+pub(crate) type ValueLookup<'f, 'a, T> = &'f dyn Fn(Node) -> &'a [T];
 
 /// Returns the tangent of a node; `None` where it is zero.
-pub(crate) type Tangents<'f, 'a, T> = &'f dyn Fn(Node) -> Option<&'a [T]>;
+pub(crate) type TangentLookup<'f, 'a, T> = &'f dyn Fn(Node) -> Option<&'a [T]>;
 
 /// Adjoints of nodes.
-pub(crate) trait Adjoints<T> {
+pub(crate) trait AdjointLookup<T> {
     /// Returns the adjoint of a node, and true if something is there that has to be added to; `None` if it is not needed.
     fn of(&mut self, node: Node) -> Option<(&mut [T], bool)>;
 }
 
 /// Derivatives of a function, and of `z` by its argument, at the places of a block.
-struct Room<T> {
+struct ChainScratch<T> {
     slopes: [[T; BLOCK]; 3],
     change: [T; BLOCK],
 }
 
-impl<T: Real> Room<T> {
+impl<T: Real> ChainScratch<T> {
     #[inline(always)]
     fn new() -> Self {
-        Room { slopes: [[T::ZERO; BLOCK]; 3], change: [T::ZERO; BLOCK] }
+        ChainScratch { slopes: [[T::ZERO; BLOCK]; 3], change: [T::ZERO; BLOCK] }
     }
 }
 
@@ -178,7 +183,7 @@ fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(BLOCK).map(move |start| start..count.min(start + BLOCK))
 }
 
-/// Numbers of two nodes at some places.
+/// Entries of two nodes at some places.
 #[inline(always)]
 fn pairs<'a, T: Real>(a: &'a [T], b: &'a [T], at: &Range<usize>) -> impl Iterator<Item = (T, T)> + 'a {
     a[at.clone()].iter().copied().zip(b[at.clone()].iter().copied())
@@ -208,16 +213,16 @@ impl<T: Real, const FIRST: usize, const COUNT: usize> SlopeLoop<T> for Fill<'_, 
 }
 
 /// [`ChainRule::forward`].
-struct Forward<'r, 'a, T> {
+struct ChainForward<'r, 'a, T> {
     rule: &'r ChainRule<T>,
-    of: Lookup<'r, 'a, T>,
+    of: ValueLookup<'r, 'a, T>,
     z: &'r mut [T],
 }
 
-impl<T: Real> Kernel for Forward<'_, '_, T> {
+impl<T: Real> Kernel for ChainForward<'_, '_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Forward { rule, of, z } = self;
+        let ChainForward { rule, of, z } = self;
         let values = [of(rule.x), of(rule.y)];
         let linear = rule.linear.map(of);
         let (mut slopes, mut sum) = ([[T::ZERO; BLOCK]; 2], [T::ZERO; BLOCK]);
@@ -241,50 +246,50 @@ impl<T: Real> Kernel for Forward<'_, '_, T> {
 }
 
 /// [`ChainRule::reverse`].
-struct Reverse<'r, 'a, T> {
+struct ChainReverse<'r, 'a, T> {
     rule: &'r ChainRule<T>,
-    of: Lookup<'r, 'a, T>,
+    of: ValueLookup<'r, 'a, T>,
     d: &'r [T],
-    adjoints: &'r mut dyn Adjoints<T>,
+    adjoints: &'r mut dyn AdjointLookup<T>,
 }
 
-impl<T: Real> Kernel for Reverse<'_, '_, T> {
+impl<T: Real> Kernel for ChainReverse<'_, '_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Reverse { rule, of, d, adjoints } = self;
+        let ChainReverse { rule, of, d, adjoints } = self;
         let values = [of(rule.x), of(rule.y)];
-        let mut room = Room::new();
+        let mut scratch = ChainScratch::new();
         for at in blocks(d.len()) {
-            rule.slopes::<FUSED, 1, 3>(values, &at, &mut room.slopes);
+            rule.slopes::<FUSED, 1, 3>(values, &at, &mut scratch.slopes);
             for (index, (node, part)) in rule.parts().enumerate() {
                 let Some((adjoint, is_there)) = adjoints.of(node) else { continue };
                 let (to, add) = (&mut adjoint[at.clone()], is_there || rule.has_before(index, node));
-                rule.put_product(part, of, &at, &mut room, &d[at.clone()], to, add);
+                rule.put_product(part, of, &at, &mut scratch, &d[at.clone()], to, add);
             }
         }
     }
 }
 
 /// [`ChainRule::tangent`].
-struct Tangent<'r, 'a, T> {
+struct ChainTangent<'r, 'a, T> {
     rule: &'r ChainRule<T>,
-    of: Lookup<'r, 'a, T>,
-    tangent: Tangents<'r, 'a, T>,
+    of: ValueLookup<'r, 'a, T>,
+    tangent: TangentLookup<'r, 'a, T>,
     dz: &'r mut [T],
 }
 
-impl<T: Real> Kernel for Tangent<'_, '_, T> {
+impl<T: Real> Kernel for ChainTangent<'_, '_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Tangent { rule, of, tangent, dz } = self;
+        let ChainTangent { rule, of, tangent, dz } = self;
         let values = [of(rule.x), of(rule.y)];
-        let mut room = Room::new();
+        let mut scratch = ChainScratch::new();
         for at in blocks(dz.len()) {
-            rule.slopes::<FUSED, 1, 3>(values, &at, &mut room.slopes);
+            rule.slopes::<FUSED, 1, 3>(values, &at, &mut scratch.slopes);
             let mut add = false;
             for (node, part) in rule.parts() {
                 if let Some(d) = tangent(node) {
-                    rule.put_product(part, of, &at, &mut room, &d[at.clone()], &mut dz[at.clone()], add);
+                    rule.put_product(part, of, &at, &mut scratch, &d[at.clone()], &mut dz[at.clone()], add);
                     add = true;
                 }
             }
@@ -293,17 +298,17 @@ impl<T: Real> Kernel for Tangent<'_, '_, T> {
 }
 
 /// [`ChainRule::add_curvature`].
-struct Curvature<'r, 'a, T> {
+struct ChainCurvature<'r, 'a, T> {
     rule: &'r ChainRule<T>,
-    of: Lookup<'r, 'a, T>,
-    tangent: Tangents<'r, 'a, T>,
+    of: ValueLookup<'r, 'a, T>,
+    tangent: TangentLookup<'r, 'a, T>,
     c: &'r mut [T],
 }
 
-impl<T: Real> Kernel for Curvature<'_, '_, T> {
+impl<T: Real> Kernel for ChainCurvature<'_, '_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Curvature { rule, of, tangent, c } = self;
+        let ChainCurvature { rule, of, tangent, c } = self;
         let two = T::from_f64(2.0);
         let values = [of(rule.x), of(rule.y)];
         let [mut sum, mut along] = [[T::ZERO; BLOCK]; 2];
@@ -316,7 +321,7 @@ impl<T: Real> Kernel for Curvature<'_, '_, T> {
             if let Some(moved) = tangent(rule.x) {
                 let dx = &moved[at.clone()];
                 if !rule.products.is_empty() {
-                    // Along the curve of f, and its tilt as the other parts move.
+                    // The second derivative by x, and the mixed ones by x and the factors of products.
                     along[..n].fill(T::ZERO);
                     for &[a, b] in &rule.products {
                         for (moving, still) in [(a, b), (b, a)] {

@@ -38,10 +38,10 @@ pub enum TapeError {
         operation: &'static str,
         /// Rows of the weight.
         expected: usize,
-        /// Numbers in the bias.
+        /// Entries in the bias.
         found: usize,
     },
-    /// Images that are combined number by number have different shapes.
+    /// Images that are combined entry by entry have different shapes.
     #[error("{operation}: {left} and {right} do not go together")]
     Shapes {
         /// The operation.
@@ -389,7 +389,7 @@ pub enum BatchError {
     /// Variables that the network was not made for.
     #[error("the network was made for variables of {expected} numbers, but these hold {found}")]
     Variables {
-        /// Numbers in the network's variables.
+        /// Entries in the network's variables.
         expected: usize,
         /// Numbers given.
         found: usize,

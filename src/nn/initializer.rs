@@ -12,7 +12,7 @@ const TRUNCATED_STD: f64 = 0.879_625_661_034_239_8;
 
 /// Values of a variable at the start, with Keras' names and definitions.
 ///
-/// The families of Glorot, He and LeCun take the variance from the layer's width: `fan_in` numbers go into each of its
+/// The families of Glorot, He and LeCun take the variance from the layer's width: `fan_in` entries go into each of its
 /// `fan_out` units. Their normal distributions are cut off at two standard deviations, and scaled so that the variance
 /// is as named. Numbers are drawn in `f64`, so that `f32` starts from the same ones, rounded.
 ///
@@ -31,7 +31,7 @@ pub enum Initializer {
     Zeros,
     /// Ones.
     Ones,
-    /// Sets all numbers to one value.
+    /// Sets all entries to one value.
     Constant {
         /// The number.
         value: f64,
@@ -72,15 +72,6 @@ pub enum Initializer {
     },
 }
 
-/// Distribution to draw from, once the width of the layer is known.
-enum Draw {
-    Constant(f64),
-    Uniform { limit: f64 },
-    Normal { std: f64 },
-    Truncated { std: f64 },
-    Orthogonal { gain: f64 },
-}
-
 impl Initializer {
     /// An array of this shape, from a seed of its own.
     ///
@@ -100,17 +91,17 @@ impl Initializer {
         let mut normal = || -> f64 { StandardNormal.sample(random) };
         let mut values = ArrayD::from_elem(IxDyn(shape), T::ZERO);
         match self.resolve(fan_in.max(1) as f64, fan_out.max(1) as f64) {
-            Draw::Constant(value) => values.fill(T::from_f64(value)),
-            Draw::Normal { std } => values.map_inplace(|value| *value = T::from_f64(std * normal())),
-            Draw::Truncated { std } => values.map_inplace(|value| {
+            Self::Constant { value } => values.fill(T::from_f64(value)),
+            Self::Normal { std } => values.map_inplace(|value| *value = T::from_f64(std * normal())),
+            Self::TruncatedNormal { std } => values.map_inplace(|value| {
                 let within = std::iter::repeat_with(&mut normal).find(|value| value.abs() <= 2.0);
                 *value = T::from_f64(std * within.expect("draws do not end"));
             }),
-            Draw::Uniform { limit } => values.map_inplace(|value| {
+            Self::Uniform { limit } => values.map_inplace(|value| {
                 let unit: f64 = StandardUniform.sample(random);
                 *value = T::from_f64(limit * (2.0 * unit - 1.0));
             }),
-            Draw::Orthogonal { gain } => {
+            Self::Orthogonal { gain } => {
                 let rows = if shape.len() > 1 { shape[0] } else { 1 };
                 let columns = values.len().checked_div(rows).unwrap_or(0).max(1);
                 let frame = orthonormal(rows.min(columns), rows.max(columns), &mut normal);
@@ -120,32 +111,30 @@ impl Initializer {
                     *value = T::from_f64(gain * element);
                 }
             }
+            resolved => unreachable!("{resolved:?} depends on the width of the layer"),
         }
         values
     }
 
-    fn resolve(self, fan_in: f64, fan_out: f64) -> Draw {
-        let uniform = |variance: f64| Draw::Uniform { limit: (3.0 * variance).sqrt() };
-        let truncated = |variance: f64| Draw::Truncated { std: variance.sqrt() / TRUNCATED_STD };
+    /// The same distribution without reference to the width of the layer.
+    fn resolve(self, fan_in: f64, fan_out: f64) -> Self {
+        let uniform = |variance: f64| Self::Uniform { limit: (3.0 * variance).sqrt() };
+        let truncated = |variance: f64| Self::TruncatedNormal { std: variance.sqrt() / TRUNCATED_STD };
         match self {
-            Self::Zeros => Draw::Constant(0.0),
-            Self::Ones => Draw::Constant(1.0),
-            Self::Constant { value } => Draw::Constant(value),
-            Self::Uniform { limit } => Draw::Uniform { limit },
-            Self::Normal { std } => Draw::Normal { std },
-            Self::TruncatedNormal { std } => Draw::Truncated { std },
+            Self::Zeros => Self::Constant { value: 0.0 },
+            Self::Ones => Self::Constant { value: 1.0 },
             Self::GlorotUniform => uniform(2.0 / (fan_in + fan_out)),
             Self::GlorotNormal => truncated(2.0 / (fan_in + fan_out)),
             Self::HeUniform => uniform(2.0 / fan_in),
             Self::HeNormal => truncated(2.0 / fan_in),
             Self::LecunUniform => uniform(1.0 / fan_in),
             Self::LecunNormal => truncated(1.0 / fan_in),
-            Self::Orthogonal { gain } => Draw::Orthogonal { gain },
+            resolved => resolved,
         }
     }
 }
 
-/// `count` orthonormal vectors of `length ≥ count` numbers, uniform over all such frames: normal draws, orthogonalised
+/// `count` orthonormal vectors of `length ≥ count` entries, uniform over all such frames: normal draws, orthogonalised
 /// by Gram and Schmidt twice, as once is not enough when two draws nearly align.
 fn orthonormal(count: usize, length: usize, normal: &mut impl FnMut() -> f64) -> Vec<Vec<f64>> {
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };

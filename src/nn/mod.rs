@@ -22,11 +22,11 @@
 //! | [`Dense`] | `x Wᵀ + b` |
 //! | [`Conv2D`] | convolution of an image |
 //! | [`MaxPooling2D`], [`AveragePooling2D`], [`GlobalAveragePooling2D`] | the largest, or the mean, of parts of an image |
-//! | [`Flatten`], [`Reshape`] | the same numbers in another [`Shape`] |
-//! | [`LayerNormalization`] | a sample's numbers, less their mean, over their standard deviation |
-//! | [`Activation`] | a [`Function`] of every number |
+//! | [`Flatten`], [`Reshape`] | the same entries in another [`Shape`] |
+//! | [`LayerNormalization`] | a sample's entries, less their mean, over their standard deviation |
+//! | [`Activation`] | a [`Function`] of every entry |
 //! | [`Embedding`] | rows of a table |
-//! | [`Dropout`] | some of the numbers, at random |
+//! | [`Dropout`] | some of the entries, at random |
 //! | [`Residual`] | `x + f(x)` |
 //! | [`BatchNormalization`] | none: it is refused, as its derivatives couple samples |
 //! | your own [`Layer`] | any operation that a [`Tape`] can record |
@@ -58,13 +58,15 @@ mod weighted_loss;
 mod window;
 mod work;
 
+pub(crate) use batch::{SampleArrays, Selection};
 pub use error::{BatchArray, BatchError, TapeError};
 pub use external::{External, ExternalBatch, ExternalModel, ModelError, OutputShape};
 pub use function::Function;
 pub use initializer::Initializer;
 pub use layers::{
     Activation, AveragePooling2D, BatchNormalization, Conv2D, Dense, Dropout, Embedding, Flatten,
-    GlobalAveragePooling2D, Layer, LayerNormalization, MaxPooling2D, NetworkError, Recorder, Reshape, Residual,
+    GlobalAveragePooling2D, Layer, LayerNormalization, MaxPooling2D, NetworkError, Pooling2D, Recorder, Reshape,
+    Residual,
 };
 pub use losses::{
     BinaryCrossentropy, CategoricalCrossentropy, CurvatureRoot, GaussNewton, HalfSumOfSquares, Huber, LogCosh, Loss,

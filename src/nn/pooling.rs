@@ -1,4 +1,4 @@
-//! Numbers picked from a row, or made of several of them.
+//! Entries picked from a row, or computed from several of them.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ pub(crate) struct Windows {
 /// No place: beyond the end of every row.
 const NOWHERE: u32 = u32::MAX;
 
-/// Operation on the numbers in a window.
+/// Operation on the entries in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pooling {
-    /// A window is one place: its number, or zero in the padding.
+    /// A window is one place: its entry, or zero in the padding.
     Take,
     /// The mean of those that are there.
     Average,
@@ -72,7 +72,7 @@ impl Pooling {
         }
     }
 
-    /// A derivative `dx` carried over to the result, at values `x` of `width` numbers a row. With `dx = x` it is the result
+    /// A derivative `dx` carried over to the result, at values `x` of `width` entries a row. With `dx = x` it is the result
     /// itself.
     pub(crate) fn forward<T: Real>(self, windows: &Windows, x: &[T], dx: &[T], width: usize, y: &mut [T]) {
         let rows = x.chunks_exact(width).zip(dx.chunks_exact(width)).zip(y.chunks_exact_mut(windows.count()));
@@ -98,7 +98,8 @@ impl Pooling {
         }
     }
 
-    /// Adds the adjoint `delta` of the result to that of `x`, which has `width` numbers a row.
+    /// Adds the adjoint `delta` of the result to that of `x`, which has `width` entries a row.
+    #[inline(never)]
     pub(crate) fn add_reverse<T: Real>(self, windows: &Windows, x: &[T], delta: &[T], width: usize, adjoint: &mut [T]) {
         let rows = x.chunks_exact(width).zip(delta.chunks_exact(windows.count())).zip(adjoint.chunks_exact_mut(width));
         for ((x, delta), adjoint) in rows {
@@ -132,7 +133,7 @@ impl Pooling {
     }
 }
 
-/// Returns the place of the first of the largest numbers of a window, or of the last that is NaN.
+/// Returns the place of the first of the largest entries of a window, or of the last that is NaN.
 fn largest<T: Real>(row: &[T], places: &[u32]) -> Option<usize> {
     let mut best: Option<(usize, T)> = None;
     for place in places.iter().map(|&place| place as usize) {

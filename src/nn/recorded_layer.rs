@@ -4,38 +4,38 @@ use std::ops::Range;
 
 use super::arithmetic::put;
 use super::sweep::row_number;
-use super::tape::{Operation, Record};
+use super::tape::{Operation, TapeRecord};
 use super::work::SweepWork;
 use crate::kernels::Factor;
 use crate::kernels::vector::add_scaled;
 use crate::real::Real;
 use crate::variables::Variable;
 
-/// A layer whose inputs and sensitivities are known. Parameters are given by the place of their first number among all.
+/// A layer whose inputs and sensitivities are known. Parameters are given by the place of their first entry among all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecordedLayer {
     /// `y = x Wᵀ + b` at each of the positions of a sample: of a plain dense layer one, of a sequence its length, of a convolution
     /// as many as its outputs have pixels, with the patches of the image for `x`.
     Dense {
-        /// The weight, of `outputs × inputs` numbers, row after row.
+        /// The weight, of `outputs × inputs` entries, row after row.
         weight: usize,
-        /// The bias, of a number for each output.
+        /// The bias, of an entry for each output.
         bias: Option<usize>,
-        /// Numbers that go in at each position.
+        /// Entries that go in at each position.
         inputs: usize,
-        /// Numbers that come out at each position.
+        /// Entries that come out at each position.
         outputs: usize,
         /// Positions in a sample.
         positions: usize,
     },
     /// Rows of a table, whose numbers are the inputs.
     Embedding {
-        /// The table, of `rows × columns` numbers.
+        /// The table, of `rows × columns` entries.
         table: usize,
         /// Rows of the table.
         rows: usize,
-        /// Numbers in a row.
+        /// Entries in a row.
         columns: usize,
         /// Rows that a sample looks up.
         positions: usize,
@@ -46,7 +46,7 @@ pub enum RecordedLayer {
         weight: Option<usize>,
         /// The bias.
         bias: Option<usize>,
-        /// Numbers at each position.
+        /// Entries at each position.
         width: usize,
         /// Positions in a sample.
         positions: usize,
@@ -54,21 +54,27 @@ pub enum RecordedLayer {
 }
 
 impl RecordedLayer {
-    /// Numbers that go in for each sample.
+    /// Entries that go in for each sample.
     pub fn inputs(&self) -> usize {
-        match *self {
-            RecordedLayer::Dense { inputs, positions, .. } => inputs * positions,
-            RecordedLayer::Embedding { positions, .. } => positions,
-            RecordedLayer::Scale { width, positions, .. } => width * positions,
-        }
+        let width = match *self {
+            RecordedLayer::Dense { inputs, .. } => inputs,
+            RecordedLayer::Embedding { .. } => 1,
+            RecordedLayer::Scale { width, .. } => width,
+        };
+        width * self.positions()
     }
 
-    /// Numbers that come out for each sample.
+    /// Entries that come out for each sample.
     pub fn outputs(&self) -> usize {
+        self.width() * self.positions()
+    }
+
+    /// Entries that come out at each position.
+    fn width(&self) -> usize {
         match *self {
-            RecordedLayer::Dense { outputs, positions, .. } => outputs * positions,
-            RecordedLayer::Embedding { columns, positions, .. } => columns * positions,
-            RecordedLayer::Scale { width, positions, .. } => width * positions,
+            RecordedLayer::Dense { outputs: width, .. }
+            | RecordedLayer::Embedding { columns: width, .. }
+            | RecordedLayer::Scale { width, .. } => width,
         }
     }
 
@@ -82,22 +88,17 @@ impl RecordedLayer {
     }
 
     /// The layer that a tape's operation is, unless it has no parameters.
-    pub(crate) fn of_record<T: Real>(Record { operation, width, .. }: &Record<T>) -> Option<Self> {
+    pub(crate) fn of_record<T: Real>(TapeRecord { operation, width, .. }: &TapeRecord<T>) -> Option<Self> {
         let start = |variable: Variable| variable.range().start;
         match *operation {
-            Operation::Dense { x, weight, bias, positions } => Some(RecordedLayer::Dense {
-                weight: start(weight),
-                bias: bias.map(start),
-                inputs: x.width() / positions,
-                outputs: width / positions,
-                positions,
-            }),
-            Operation::Embedding { x, table } => Some(RecordedLayer::Embedding {
-                table: start(table),
-                rows: table.rows(),
-                columns: table.columns(),
-                positions: x.width(),
-            }),
+            Operation::Dense { x, weight, bias, positions } => {
+                let (inputs, outputs) = (x.width() / positions, width / positions);
+                Some(RecordedLayer::Dense { weight: start(weight), bias: bias.map(start), inputs, outputs, positions })
+            }
+            Operation::Embedding { x, table } => {
+                let (rows, columns, positions) = (table.rows(), table.columns(), x.width());
+                Some(RecordedLayer::Embedding { table: start(table), rows, columns, positions })
+            }
             // A row that is the same for all samples.
             Operation::Variable(row) => {
                 Some(RecordedLayer::Scale { weight: None, bias: Some(start(row)), width: *width, positions: 1 })
@@ -106,27 +107,24 @@ impl RecordedLayer {
         }
     }
 
+    /// Its arrays of parameters, as ranges of all parameters: the weight or table, and the bias.
+    fn ranges(&self) -> [Option<Range<usize>>; 2] {
+        let (first, len, second) = match *self {
+            RecordedLayer::Dense { weight, bias, inputs, outputs, .. } => (Some(weight), inputs * outputs, bias),
+            RecordedLayer::Embedding { table, rows, columns, .. } => (Some(table), rows * columns, None),
+            RecordedLayer::Scale { weight, bias, width, .. } => (weight, width, bias),
+        };
+        [first.map(|start| start..start + len), second.map(|start| start..start + self.width())]
+    }
+
     /// Its arrays of parameters, as ranges of all parameters.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = Range<usize>> {
-        let [first, second] = match *self {
-            RecordedLayer::Dense { weight, bias, inputs, outputs, .. } => {
-                [Some(weight..weight + inputs * outputs), bias.map(|bias| bias..bias + outputs)]
-            }
-            RecordedLayer::Embedding { table, rows, columns, .. } => [Some(table..table + rows * columns), None],
-            RecordedLayer::Scale { weight, bias, width, .. } => {
-                [weight.map(|weight| weight..weight + width), bias.map(|bias| bias..bias + width)]
-            }
-        };
-        first.into_iter().chain(second)
+        self.ranges().into_iter().flatten()
     }
 
     /// Offsets of its arrays of parameters: the weight or table, and the bias.
     pub(crate) fn arrays(&self) -> [Option<usize>; 2] {
-        match *self {
-            RecordedLayer::Dense { weight, bias, .. } => [Some(weight), bias],
-            RecordedLayer::Embedding { table, .. } => [Some(table), None],
-            RecordedLayer::Scale { weight, bias, .. } => [weight, bias],
-        }
+        self.ranges().map(|range| range.map(|range| range.start))
     }
 
     /// Work for each sample of a forward pass, and of forming the columns of one residual.
@@ -172,17 +170,8 @@ impl RecordedLayer {
             }
         }
         if let Some(place) = second {
-            let bias = self.bias_width();
+            let bias = self.width();
             deltas.chunks_exact(bias).for_each(|deltas| add_scaled(&mut row[place..place + bias], T::ONE, deltas));
-        }
-    }
-
-    /// Numbers in the bias.
-    fn bias_width(&self) -> usize {
-        match *self {
-            RecordedLayer::Dense { outputs, .. } => outputs,
-            RecordedLayer::Embedding { columns, .. } => columns,
-            RecordedLayer::Scale { width, .. } => width,
         }
     }
 }

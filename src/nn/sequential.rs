@@ -60,12 +60,12 @@ pub struct Recording<T> {
 }
 
 impl<T: Real> Sequential<T> {
-    /// Creates a network without layers, for inputs with `input_width` numbers for each sample.
+    /// Creates a network without layers, for inputs with `input_width` entries for each sample.
     pub fn new(input_width: usize) -> Self {
         Self::of(Shape::Row { width: input_width })
     }
 
-    /// No layers yet, for images: each sample is a row of `channels · height · width` numbers, one channel after the other,
+    /// No layers yet, for images: each sample is a row of `channels · height · width` entries, one channel after the other,
     /// each row by row, as in PyTorch.
     ///
     /// ```
@@ -150,7 +150,7 @@ impl<T: Real> Sequential<T> {
         self.push(LayerNormalization::new())
     }
 
-    /// Adds a function of every number.
+    /// Adds a function of every entry.
     pub fn apply(self, function: Function<T>) -> Self {
         self.push(Activation(function))
     }

@@ -1,11 +1,11 @@
-//! Shapes of a sample's numbers.
+//! Shapes of a sample's entries.
 
 use std::fmt;
 
-/// Arrangement of the numbers that a node has for each sample.
+/// Arrangement of the entries that a node has for each sample.
 ///
 /// Images have their channels first, as in PyTorch and candle: a sample's row holds one channel after the other, each row
-/// by row. Flattening an image moves no number.
+/// by row. Flattening an image moves no entry.
 ///
 /// ```
 /// use marquardt::nn::Shape;
@@ -17,14 +17,14 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Shape {
-    /// Numbers in a row.
+    /// Entries in a row.
     Row {
         /// Number of columns.
         width: usize,
     },
-    /// Numbers in an image.
+    /// Entries in an image.
     Image {
-        /// Numbers in a pixel.
+        /// Entries in a pixel.
         channels: usize,
         /// Rows of pixels.
         height: usize,
@@ -42,7 +42,7 @@ impl Shape {
         }
     }
 
-    /// The shape of two nodes combined number by number, which have as many of them; `None` when they are images of
+    /// The shape of two nodes combined entry by entry, which have as many of them; `None` when they are images of
     /// different shapes.
     pub(crate) fn common(self, other: Shape) -> Option<Shape> {
         match (self, other) {

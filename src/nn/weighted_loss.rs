@@ -1,6 +1,9 @@
 //! A loss with a weight, on rows of outputs: its value, its gradient, and how Levenberg–Marquardt sees it.
 
+use std::ops::Range;
+
 use super::arithmetic::put;
+use super::batch::Batch;
 use super::losses::{CentredRoots, CurvatureRoot, Loss, Reduction, RowPart};
 use crate::kernels::vector::{add_rows_times, dot};
 use crate::real::Real;
@@ -12,7 +15,7 @@ pub(crate) struct WeightedLoss<'a, T> {
     pub(crate) weight: T,
 }
 
-/// Outputs for some samples, of `width` numbers each, and their targets.
+/// Outputs for some samples, of `width` entries each, and their targets.
 #[derive(Clone, Copy)]
 pub(crate) struct Outputs<'a, T> {
     pub(crate) values: &'a [T],
@@ -25,7 +28,16 @@ pub(crate) struct Outputs<'a, T> {
     pub(crate) mean_over: usize,
 }
 
-/// Room for the results of losses for some samples.
+impl<'a, T: Real> Outputs<'a, T> {
+    /// Outputs of some samples of a batch.
+    pub(crate) fn new(batch: &'a Batch<T>, samples: &Range<usize>, values: &'a [T], targets: &'a [T]) -> Self {
+        let (weights, root_weights) = (batch.weights(samples), batch.root_weights(samples));
+        let width = values.len() / samples.len().max(1);
+        Outputs { values, width, targets, weights, root_weights, mean_over: batch.mean_over }
+    }
+}
+
+/// Workspace for the results of losses for some samples.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LossBuffers<T> {
     losses: Vec<T>,
@@ -36,14 +48,14 @@ pub(crate) struct LossBuffers<T> {
 }
 
 impl<T: Real> LossBuffers<T> {
-    /// Makes room for the samples, and outputs of this width.
+    /// Reserves memory for the samples, and outputs of this width.
     pub(crate) fn reserve(&mut self, samples: usize, width: usize) {
         self.losses.resize(samples.max(self.losses.len()), T::ZERO);
         self.residuals.resize((samples * width).max(self.residuals.len()), T::ZERO);
         self.gradients.resize((samples * width).max(self.gradients.len()), T::ZERO);
     }
 
-    /// Makes room for the roots of the samples.
+    /// Reserves memory for the roots of the samples.
     pub(crate) fn reserve_roots(&mut self, numbers: usize) {
         if self.roots.len() < numbers {
             self.roots.resize(numbers, T::ZERO);
@@ -72,13 +84,6 @@ impl<T: Real> WeightedLoss<'_, T> {
         self.share(outputs.mean_over) * dot(losses, outputs.weights)
     }
 
-    /// Leaves the gradients with respect to the outputs in the buffers.
-    pub(crate) fn find_gradients(&self, outputs: &Outputs<'_, T>, buffers: &mut LossBuffers<T>) {
-        let gradients = &mut buffers.gradients[..outputs.values.len()];
-        self.loss.gradients(outputs.values, outputs.width, outputs.targets, gradients);
-        scale_rows(gradients, outputs.width, outputs.weights, self.share(outputs.mean_over));
-    }
-
     /// Loss of the samples. Leaves its gradients with respect to the outputs in the buffers.
     pub(crate) fn value_and_gradients(&self, outputs: &Outputs<'_, T>, buffers: &mut LossBuffers<T>) -> T {
         let Outputs { values, width, targets, .. } = *outputs;
@@ -93,7 +98,7 @@ impl<T: Real> WeightedLoss<'_, T> {
     /// The form of the roots that Levenberg–Marquardt multiplies by, and how many numbers they have for each sample.
     pub(crate) fn root(&self, width: usize) -> (CurvatureRoot, usize) {
         let form = self.loss.least_squares().map_or(CurvatureRoot::Diagonal, |seen| seen.root());
-        // A matrix of a single number is a diagonal.
+        // A matrix of a single entry is a diagonal.
         let form = if width == 1 && form == CurvatureRoot::Full { CurvatureRoot::Diagonal } else { form };
         (form, form.numbers(width))
     }

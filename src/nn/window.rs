@@ -86,7 +86,7 @@ impl Window {
             Padding::Same => None,
         };
         let axis = |k: usize, pixels: usize| {
-            Axis::new(pixels, self.size[k], self.strides[k], padding.map(|padding| padding[k]), self.dilation[k])
+            WindowAxis::new(pixels, self.size[k], self.strides[k], padding.map(|padding| padding[k]), self.dilation[k])
         };
         let span = |k: usize| (self.size[k] - 1).saturating_mul(self.dilation[k]).saturating_add(1);
         let too_large = || TapeError::Window { operation, span: [span(0), span(1)], found: image };
@@ -119,7 +119,7 @@ impl Window {
 
 /// The places of a window along one direction.
 #[derive(Debug, Clone, Copy)]
-struct Axis {
+struct WindowAxis {
     pixels: usize,
     size: usize,
     stride: usize,
@@ -129,7 +129,7 @@ struct Axis {
     count: usize,
 }
 
-impl Axis {
+impl WindowAxis {
     /// `None` when the window does not fit into the image and its padding. Without a padding there is as much as is needed
     /// for a place at every stride.
     fn new(pixels: usize, size: usize, stride: usize, padding: Option<usize>, dilation: usize) -> Option<Self> {
@@ -145,7 +145,7 @@ impl Axis {
                 (needed.saturating_sub(pixels) / 2, count)
             }
         };
-        Some(Axis { pixels, size, stride, before, dilation, count })
+        Some(WindowAxis { pixels, size, stride, before, dilation, count })
     }
 
     /// The pixel that the window sees with its `tap` at a place; `None` in the padding.
@@ -159,8 +159,8 @@ impl Axis {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placement {
     channels: usize,
-    vertical: Axis,
-    horizontal: Axis,
+    vertical: WindowAxis,
+    horizontal: WindowAxis,
 }
 
 impl Placement {
@@ -169,7 +169,7 @@ impl Placement {
         self.vertical.count * self.horizontal.count
     }
 
-    /// Numbers that the window sees at a place.
+    /// Entries that the window sees at a place.
     pub(crate) fn seen(&self) -> usize {
         self.channels * self.vertical.size * self.horizontal.size
     }
@@ -197,7 +197,7 @@ impl Placement {
         (0..self.vertical.count).flat_map(|row| (0..self.horizontal.count).map(move |column| [row, column]))
     }
 
-    /// Returns the indices in a sample's row of the numbers of a channel that the window sees; `None` in the padding.
+    /// Returns the indices in a sample's row of the entries of a channel that the window sees; `None` in the padding.
     fn seen_at(&self, channel: usize, [row, column]: [usize; 2]) -> impl Iterator<Item = Option<usize>> + '_ {
         let Placement { vertical, horizontal, .. } = self;
         (0..vertical.size).flat_map(move |down| {
@@ -219,7 +219,7 @@ mod tests {
         for (pixels, size, stride, padding, dilation) in
             [(5, 2, 1, 0, 1), (5, 2, 3, 0, 1), (6, 3, 2, 2, 1), (4, 2, 1, 1, 3), (1, 1, 4, 0, 1), (3, 5, 2, 1, 1)]
         {
-            let axis = Axis::new(pixels, size, stride, Some(padding), dilation).unwrap();
+            let axis = WindowAxis::new(pixels, size, stride, Some(padding), dilation).unwrap();
             let last = |place: usize| place * stride + (size - 1) * dilation;
             let fitting = (0..).take_while(|&place| last(place) < pixels + 2 * padding).count();
             assert_eq!(axis.count, fitting);
@@ -229,9 +229,9 @@ mod tests {
                 assert_eq!(axis.pixel(place, tap), expected);
             }
         }
-        assert!(Axis::new(3, 4, 1, Some(0), 1).is_none());
-        assert!(Axis::new(3, 2, 1, Some(1), 5).is_none());
-        assert!(Axis::new(3, usize::MAX, 1, Some(1), 2).is_none());
+        assert!(WindowAxis::new(3, 4, 1, Some(0), 1).is_none());
+        assert!(WindowAxis::new(3, 2, 1, Some(1), 5).is_none());
+        assert!(WindowAxis::new(3, usize::MAX, 1, Some(1), 2).is_none());
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
         for (pixels, size, stride, count, before) in
             [(5, 3, 1, 5, 1), (5, 2, 1, 5, 0), (5, 3, 2, 3, 1), (6, 3, 2, 3, 0), (6, 1, 4, 2, 0), (3, 7, 1, 3, 3)]
         {
-            let axis = Axis::new(pixels, size, stride, None, 1).unwrap();
+            let axis = WindowAxis::new(pixels, size, stride, None, 1).unwrap();
             assert_eq!((axis.count, axis.before), (count, before), "{pixels} pixels, {size}, {stride}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Function;
 use super::sweep::leading_to;
-use super::tape::{Node, Operation, Record, Tape};
+use super::tape::{Node, Operation, Tape, TapeRecord};
 use crate::problem::{Rate, Work};
 use crate::real::Real;
 use crate::variables::Variable;
@@ -10,7 +10,7 @@ use crate::variables::Variable;
 /// Flops of an elementary function.
 const ELEMENTARY: f64 = 20.0;
 
-/// Flops of choosing whether dropout drops a number.
+/// Flops of choosing whether dropout drops an entry.
 const RANDOM: f64 = 10.0;
 
 /// Work of a sweep: per sample, and independent of their number.
@@ -98,13 +98,13 @@ fn passed<'a, T: Real>(
     tape: &'a Tape<T>,
     reached: &'a [bool],
     needed: &'a [bool],
-) -> impl Iterator<Item = &'a Record<T>> {
+) -> impl Iterator<Item = &'a TapeRecord<T>> {
     let marks = reached.iter().zip(needed).map(|(&reached, &needed)| reached && needed);
     tape.records().iter().zip(marks).filter_map(|(record, passed)| passed.then_some(record))
 }
 
 /// The value of a node.
-fn value<T: Real>(Record { operation, width, .. }: &Record<T>) -> SweepWork {
+fn value<T: Real>(TapeRecord { operation, width, .. }: &TapeRecord<T>) -> SweepWork {
     let width = *width;
     match *operation {
         Operation::Input(_) => SweepWork::default(),
@@ -128,7 +128,7 @@ fn value<T: Real>(Record { operation, width, .. }: &Record<T>) -> SweepWork {
 }
 
 /// The adjoints that a node passes on to those that need them.
-fn adjoints<T: Real>(record: &Record<T>, needed: &[bool]) -> SweepWork {
+fn adjoints<T: Real>(record: &TapeRecord<T>, needed: &[bool]) -> SweepWork {
     let taking = record.operation.arguments().filter(|node| needed[node.index()]).count();
     let mut work = SweepWork::default();
     match record.operation {
@@ -146,7 +146,7 @@ fn adjoints<T: Real>(record: &Record<T>, needed: &[bool]) -> SweepWork {
 }
 
 /// Cost of a node's addends to the gradients of its variables.
-fn sums<T: Real>(Record { operation, width, .. }: &Record<T>) -> SweepWork {
+fn sums<T: Real>(TapeRecord { operation, width, .. }: &TapeRecord<T>) -> SweepWork {
     match *operation {
         Operation::Dense { x, positions, .. } => {
             SweepWork::product(positions, x.width() / positions, width / positions)
@@ -157,7 +157,7 @@ fn sums<T: Real>(Record { operation, width, .. }: &Record<T>) -> SweepWork {
 }
 
 /// Cost of a node's part of the rows of the Jacobian, one for each sample.
-fn rows<T: Real>(Record { operation, width, .. }: &Record<T>, wants: impl Fn(Variable) -> bool) -> SweepWork {
+fn rows<T: Real>(TapeRecord { operation, width, .. }: &TapeRecord<T>, wants: impl Fn(Variable) -> bool) -> SweepWork {
     let wanted = operation.variables().filter(|&variable| wants(variable));
     let of_variable = |variable: Variable| match *operation {
         Operation::Dense { weight, positions, .. } if positions > 1 => {
@@ -176,18 +176,10 @@ fn rows<T: Real>(Record { operation, width, .. }: &Record<T>, wants: impl Fn(Var
 
 /// Flops of a function.
 fn function_flops<T: Real>(function: Function<T>) -> f64 {
-    match function {
-        Function::Relu
-        | Function::LeakyRelu { .. }
-        | Function::Square
-        | Function::Sqrt
-        | Function::Reciprocal
-        | Function::Abs
-        | Function::Negate
-        | Function::Scale { .. }
-        | Function::Shift { .. } => 1.0,
-        _ => ELEMENTARY,
-    }
+    use Function::{Abs, LeakyRelu, Negate, Reciprocal, Relu, Scale, Shift, Sqrt, Square};
+    let is_single = matches!(function, Relu | LeakyRelu { .. } | Square | Sqrt | Reciprocal | Abs | Negate)
+        || matches!(function, Scale { .. } | Shift { .. });
+    if is_single { 1.0 } else { ELEMENTARY }
 }
 
 /// Flops of multiplying by a function's derivative, which some have from their value.

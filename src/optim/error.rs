@@ -7,6 +7,9 @@ use crate::problem::{EvaluationError, NotKroneckerFactored, NotLeastSquares};
 use crate::solver::SolveError;
 use crate::variables::VariableError;
 
+/// Result of a step, or of what belongs to one.
+pub type OptimizerResult<V> = Result<V, OptimizerError>;
+
 /// A step that was not made: variables and slots are what they were before.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -147,6 +150,18 @@ pub enum OptimizerError {
 }
 
 impl OptimizerError {
+    /// [`NotBuilt`](Self::NotBuilt).
+    pub(super) fn not_built(optimizer: &str) -> Self {
+        OptimizerError::NotBuilt { optimizer: optimizer.to_owned() }
+    }
+
+    /// Returns true if a number of the step was NaN or infinite.
+    pub(super) fn is_non_finite(&self) -> bool {
+        use OptimizerError::{NonFiniteCurvature, NonFiniteFactor, NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
+        matches!(self, NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. })
+            || matches!(self, NonFiniteFactor { .. } | NonFiniteCurvature { .. })
+    }
+
     /// [`UnknownHyperparameter`](Self::UnknownHyperparameter), with the names there are.
     pub(super) fn unknown_hyperparameter<'a>(
         optimizer: &str,

@@ -1,4 +1,4 @@
-//! Looking for numbers that are none.
+//! Search for NaN and infinity.
 
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
@@ -13,7 +13,7 @@ pub(super) fn first_non_finite<T: Real>(x: &[T]) -> Option<usize> {
     if sum == T::ZERO { None } else { x.iter().position(|x| !x.is_finite()) }
 }
 
-/// `Σ 0·x`, which is zero if all numbers are finite, and NaN otherwise.
+/// `Σ 0·x`, which is zero if all entries are finite, and NaN otherwise.
 struct SumOfZeros<'a, T> {
     x: &'a [T],
     sum: &'a mut T,

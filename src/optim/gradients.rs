@@ -1,15 +1,14 @@
-//! Checks of gradients before anything is changed.
+//! Checks of gradients before anything is changed, and the ranges of the flat vector that have one.
 
-use super::OptimizerError;
+use std::ops::Range;
+
 use super::finite::first_non_finite;
+use super::{OptimizerError, OptimizerResult};
 use crate::real::Real;
-use crate::variables::{Gradient, Gradients, Variables};
+use crate::variables::{Gradient, Gradients, Variable, Variables};
 
-/// Refuses rows that are not there and numbers that are none, or no gradients at all.
-pub(super) fn check_gradients<T: Real>(
-    gradients: &Gradients<T>,
-    variables: &Variables<T>,
-) -> Result<(), OptimizerError> {
+/// Refuses rows out of range, NaN and infinity, and gradients that are all absent.
+pub(super) fn check_gradients<T: Real>(gradients: &Gradients<T>, variables: &Variables<T>) -> OptimizerResult<()> {
     let mut any = false;
     for variable in variables.iter() {
         let (rows, values) = match gradients.of(variable) {
@@ -29,4 +28,37 @@ pub(super) fn check_gradients<T: Real>(
         }
     }
     if any { Ok(()) } else { Err(OptimizerError::NoGradients) }
+}
+
+/// Drops the gradients of frozen variables.
+pub(super) fn drop_frozen<T: Real>(gradients: &mut Gradients<T>, variables: &Variables<T>) {
+    for variable in variables.iter().filter(|&variable| !variables.is_trainable(variable)) {
+        gradients.set(variable, Gradient::Absent);
+    }
+}
+
+/// Ranges of the flat vector in which a variable has a gradient, with the gradient: all of it, or row by row.
+pub(super) fn parts<T: Real>(
+    gradients: &Gradients<T>,
+    variable: Variable,
+) -> impl Iterator<Item = (Range<usize>, &[T])> + Clone {
+    let (dense, rows, values) = match gradients.of(variable) {
+        Gradient::Absent => (None, &[][..], &[][..]),
+        Gradient::Dense(values) => (Some((variable.range(), values)), &[][..], &[][..]),
+        Gradient::Rows { rows, values } => (None, rows, values),
+    };
+    let columns = variable.columns().max(1);
+    let rows = rows.iter().zip(values.chunks_exact(columns)).map(move |(row, values)| {
+        let start = variable.range().start + row * columns;
+        (start..start + columns, values)
+    });
+    dense.into_iter().chain(rows)
+}
+
+/// Appends a range to ascending ones, or extends the last of them.
+pub(super) fn push_range(ranges: &mut Vec<Range<usize>>, range: Range<usize>) {
+    match ranges.last_mut() {
+        Some(last) if last.end == range.start => last.end = range.end,
+        _ => ranges.push(range),
+    }
 }

@@ -2,74 +2,62 @@
 
 use ndarray::ArrayViewD;
 
-use super::{OptimizerError, OptimizerState};
+use super::state::entry;
+use super::state_reader::refuse;
+use super::{OptimizerError, OptimizerResult, OptimizerState};
 use crate::variables::{Layout, Variable};
 
-/// A [`Layout`] in the hands of an optimizer, whose name goes into the errors.
-pub(super) trait Checked {
+/// A layout in the hands of an optimizer, whose name goes into the errors.
+impl Layout {
     /// Refuses variables, or their gradients, that lie in memory in another way.
-    fn check(&self, optimizer: &str, handles: impl ExactSizeIterator<Item = Variable>) -> Result<(), OptimizerError>;
-
-    /// The shape of a variable, which must be one of these.
-    fn checked_shape(&self, optimizer: &str, variable: Variable) -> Result<&[usize], OptimizerError>;
-
-    /// One variable's part of as many numbers as all variables have.
-    fn checked_view<'a, T>(
+    pub(super) fn check(
         &self,
         optimizer: &str,
-        variable: Variable,
-        flat: &'a [T],
-    ) -> Result<ArrayViewD<'a, T>, OptimizerError>;
-
-    /// Writes names and shapes into a state.
-    fn save<T>(&self, state: &mut OptimizerState<T>);
-
-    /// Refuses a state of other variables.
-    fn check_state<T>(&self, state: &OptimizerState<T>) -> Result<(), OptimizerError>;
-}
-
-impl Checked for Layout {
-    fn check(&self, optimizer: &str, handles: impl ExactSizeIterator<Item = Variable>) -> Result<(), OptimizerError> {
+        handles: impl ExactSizeIterator<Item = Variable>,
+    ) -> OptimizerResult<()> {
         match self.difference(handles) {
             None => Ok(()),
             Some(difference) => Err(OptimizerError::OtherVariables { optimizer: optimizer.to_owned(), difference }),
         }
     }
 
-    fn checked_shape(&self, optimizer: &str, variable: Variable) -> Result<&[usize], OptimizerError> {
+    /// The shape of a variable, which must be one of these.
+    pub(super) fn checked_shape(&self, optimizer: &str, variable: Variable) -> OptimizerResult<&[usize]> {
         self.shape(variable).ok_or_else(|| stranger(optimizer, variable))
     }
 
-    fn checked_view<'a, T>(
+    /// One variable's part of a vector of all variables.
+    pub(super) fn checked_view<'a, T>(
         &self,
         optimizer: &str,
         variable: Variable,
         flat: &'a [T],
-    ) -> Result<ArrayViewD<'a, T>, OptimizerError> {
+    ) -> OptimizerResult<ArrayViewD<'a, T>> {
         self.view(variable, flat).ok_or_else(|| stranger(optimizer, variable))
     }
 
-    fn save<T>(&self, state: &mut OptimizerState<T>) {
+    /// Writes names and shapes into a state.
+    pub(super) fn save<T>(&self, state: &mut OptimizerState<T>) {
         for (index, (name, shape)) in self.iter().enumerate() {
-            let saved = super::state::entry(&mut state.variables, index, name);
+            let saved = entry(&mut state.variables, index, name);
             saved.clear();
             saved.extend_from_slice(shape);
         }
         state.variables.truncate(self.variables().len());
     }
 
-    fn check_state<T>(&self, state: &OptimizerState<T>) -> Result<(), OptimizerError> {
+    /// Refuses a state of other variables.
+    pub(super) fn check_state<T>(&self, state: &OptimizerState<T>) -> OptimizerResult<()> {
         let (expected, found) = (self.variables().len(), state.variables.len());
         if expected != found {
-            return Err(OptimizerError::State { difference: format!("it is of {found} variables, not {expected}") });
+            return refuse(format!("it is of {found} variables, not {expected}"));
         }
         for ((expected_name, expected_shape), (name, shape)) in self.iter().zip(&state.variables) {
             if expected_name != name {
-                return Err(OptimizerError::State { difference: format!("it has {name} in place of {expected_name}") });
+                return refuse(format!("it has {name} in place of {expected_name}"));
             }
             if expected_shape != shape {
-                let difference = format!("{name} has the shape {shape:?} there and {expected_shape:?} here");
-                return Err(OptimizerError::State { difference });
+                return refuse(format!("{name} has the shape {shape:?} there and {expected_shape:?} here"));
             }
         }
         Ok(())

@@ -1,13 +1,16 @@
 //! Averaged weights around any optimizer.
 
-use crate::optim::layout::Checked;
 use std::ops::Range;
 
 use ndarray::ArrayViewD;
 
-use super::state::{count, entry};
+use super::hyperparameter_table::HyperparameterTable;
+use super::state::count;
+use super::state_reader::{StateReader, refuse};
+use super::state_writer::StateWriter;
 use super::{
-    Hyperparameter, HyperparameterDomain, HyperparameterSpec, Optimizer, OptimizerError, OptimizerState, StepReport,
+    Hyperparameter, HyperparameterDomain, HyperparameterSpec, Optimizer, OptimizerError, OptimizerResult,
+    OptimizerState, StepReport,
 };
 use crate::problem::Objective;
 use crate::real::Real;
@@ -15,6 +18,7 @@ use crate::variables::{Gradients, Layout, Variable, Variables};
 
 const NAME: &str = "moving_average";
 const SLOT: &str = "average";
+const SWAPPED: &str = "swapped";
 const DECAY: HyperparameterSpec = HyperparameterSpec::new("average_decay", 0.99, HyperparameterDomain::Fraction);
 
 /// A moving average of the weights beside any optimizer: after every step of it `average ← d · average + (1 − d) · w`.
@@ -48,29 +52,31 @@ const DECAY: HyperparameterSpec = HyperparameterSpec::new("average_decay", 0.99,
 #[derive(Debug, Clone)]
 pub struct MovingAverage<T, O> {
     inner: O,
-    decay: Hyperparameter,
+    decay: HyperparameterTable,
     dynamic_decay: bool,
     start_step: u64,
-    memory: Option<Memory<T>>,
+    memory: Option<AveragedWeights<T>>,
 }
 
+/// Averages of the weights of some variables.
 #[derive(Debug, Clone)]
-struct Memory<T> {
+struct AveragedWeights<T> {
     layout: Layout,
     average: Vec<T>,
-    /// Exchange of the weights with `average`: empty except between two swaps.
+    /// Ranges of the weights that are exchanged with `average`; empty except between two swaps.
     swapped: Vec<Range<usize>>,
 }
 
 impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     /// Wraps an optimizer, with a decay of 0.99 from the first step on.
     pub fn new(inner: O) -> Self {
-        MovingAverage { inner, decay: DECAY.default.into(), dynamic_decay: false, start_step: 0, memory: None }
+        let decay = HyperparameterTable::new(NAME, vec![DECAY]);
+        MovingAverage { inner, decay, dynamic_decay: false, start_step: 0, memory: None }
     }
 
     /// Sets the decay rate `d` of the average per step; 0.99 unless set.
     pub fn with_average_decay(mut self, decay: impl Into<Hyperparameter>) -> Self {
-        self.decay = decay.into();
+        self.decay.put(DECAY.name, decay.into());
         self
     }
 
@@ -102,9 +108,9 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     /// # Errors
     ///
     /// [`OptimizerError::NotBuilt`], or [`OptimizerError::OtherVariables`].
-    pub fn swap_weights(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
-        let Some(Memory { layout, average, swapped }) = &mut self.memory else {
-            return Err(OptimizerError::NotBuilt { optimizer: NAME.to_owned() });
+    pub fn swap_weights(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
+        let Some(AveragedWeights { layout, average, swapped }) = &mut self.memory else {
+            return Err(OptimizerError::not_built(NAME));
         };
         layout.check(NAME, variables.iter())?;
         let is_out = swapped.is_empty();
@@ -126,9 +132,8 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     }
 
     /// The decay for the step after `iterations` others.
-    fn decay(&self, iterations: u64) -> Result<f64, OptimizerError> {
-        let decay = self.decay.at(iterations);
-        DECAY.check_number(decay)?;
+    fn decay(&mut self, iterations: u64) -> OptimizerResult<f64> {
+        let decay = self.decay.at(iterations)?[0];
         Ok(match iterations.checked_sub(self.start_step) {
             None => 0.0,
             Some(n) if self.dynamic_decay => decay.min((1.0 + n as f64) / (10.0 + n as f64)),
@@ -140,8 +145,8 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     fn averaged<R>(
         &mut self,
         variables: &mut Variables<T>,
-        step: impl FnOnce(&mut O, &mut Variables<T>) -> Result<R, OptimizerError>,
-    ) -> Result<R, OptimizerError> {
+        step: impl FnOnce(&mut O, &mut Variables<T>) -> OptimizerResult<R>,
+    ) -> OptimizerResult<R> {
         match &self.memory {
             None => self.build(variables)?,
             Some(memory) => memory.layout.check(NAME, variables.iter())?,
@@ -152,14 +157,9 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
         let before = self.inner.iterations();
         let decay = T::from_f64(self.decay(before)?);
         let result = step(&mut self.inner, variables)?;
-        let Memory { layout, average, .. } = self.memory.as_mut().expect("it was just built");
+        let AveragedWeights { average, .. } = self.memory.as_mut().expect("it was just built");
         if self.inner.iterations() != before {
-            for variable in layout.variables().filter(|&variable| variables.is_trainable(variable)) {
-                let w = &variables.values()[variable.range()];
-                for (average, &w) in average[variable.range()].iter_mut().zip(w) {
-                    *average = decay * *average + (T::ONE - decay) * w;
-                }
-            }
+            average_weights(average, decay, variables);
         }
         Ok(result)
     }
@@ -170,13 +170,23 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     }
 }
 
+/// Moves an average towards the trainable weights: `average ← kept · average + (1 − kept) · w`.
+pub(super) fn average_weights<T: Real>(average: &mut [T], kept: T, variables: &Variables<T>) {
+    for variable in variables.iter().filter(|&variable| variables.is_trainable(variable)) {
+        let w = &variables.values()[variable.range()];
+        for (average, &w) in average[variable.range()].iter_mut().zip(w) {
+            *average = kept * *average + (T::ONE - kept) * w;
+        }
+    }
+}
+
 /// Ascending ranges up to `end`, from their starts and ends.
-fn ranges(bounds: &[f64], end: usize) -> Result<Vec<Range<usize>>, OptimizerError> {
-    let places = bounds.iter().map(|&bound| Ok(count("swapped", bound, end as u64)? as usize));
-    let places = places.collect::<Result<Vec<_>, OptimizerError>>()?;
+fn ranges(bounds: &[f64], end: usize) -> OptimizerResult<Vec<Range<usize>>> {
+    let places = bounds.iter().map(|&bound| Ok(count(SWAPPED, bound, end as u64)? as usize));
+    let places = places.collect::<OptimizerResult<Vec<_>>>()?;
     match places.as_chunks() {
         (ranges, []) if places.is_sorted_by(|a, b| a < b) => Ok(ranges.iter().map(|&[a, b]| a..b).collect()),
-        _ => Err(OptimizerError::State { difference: "swapped does not hold ascending ranges".to_owned() }),
+        _ => refuse("swapped does not hold ascending ranges"),
     }
 }
 
@@ -185,27 +195,19 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         NAME
     }
 
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        DECAY.check(&self.decay)?;
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
+        self.decay.check()?;
         self.inner.build(variables)?;
         let average = variables.values().to_vec();
-        self.memory = Some(Memory { layout: Layout::of(variables), average, swapped: Vec::new() });
+        self.memory = Some(AveragedWeights { layout: Layout::of(variables), average, swapped: Vec::new() });
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
         self.averaged(variables, |inner, variables| inner.step(batch, variables))
     }
 
-    fn apply_gradients(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
         self.averaged(variables, |inner, variables| inner.apply_gradients(gradients, variables))
     }
 
@@ -219,17 +221,12 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         names
     }
 
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
-        if name == DECAY.name { Ok(self.decay.clone()) } else { self.inner.hyperparameter(name) }
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
+        if name == DECAY.name { self.decay.get(name).cloned() } else { self.inner.hyperparameter(name) }
     }
 
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
-        if name != DECAY.name {
-            return self.inner.set_hyperparameter(name, value);
-        }
-        DECAY.check(&value)?;
-        self.decay = value;
-        Ok(())
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
+        if name == DECAY.name { self.decay.set(name, value) } else { self.inner.set_hyperparameter(name, value) }
     }
 
     fn slots(&self) -> Vec<&'static str> {
@@ -238,11 +235,11 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         names
     }
 
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
         match &self.memory {
             _ if name != SLOT => self.inner.slot(variable, name),
             Some(memory) => memory.layout.checked_view(NAME, variable, &memory.average),
-            None => Err(OptimizerError::NotBuilt { optimizer: NAME.to_owned() }),
+            None => Err(OptimizerError::not_built(NAME)),
         }
     }
 
@@ -253,80 +250,39 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {
-        NAME.clone_into(&mut state.optimizer);
-        state.iterations = self.inner.iterations();
-        let decay = entry(&mut state.hyperparameters, 0, DECAY.name);
-        if *decay != self.decay {
-            decay.clone_from(&self.decay);
+        let mut to = StateWriter::new(state, NAME, self.inner.iterations());
+        self.decay.iter().for_each(|(name, value)| to.hyperparameter(name, value));
+        self.settings().into_iter().for_each(|(name, value)| to.numbers(name, [value]));
+        if let Some(memory) = &self.memory {
+            to.variables(&memory.layout);
+            to.slot(SLOT, &memory.average);
+            to.numbers(SWAPPED, memory.swapped.iter().flat_map(|range| [range.start as f64, range.end as f64]));
         }
-        let settings = self.settings();
-        for (index, (name, value)) in settings.into_iter().enumerate() {
-            let saved = entry(&mut state.numbers, index, name);
-            saved.clear();
-            saved.push(value);
-        }
-        state.hyperparameters.truncate(1);
-        match &self.memory {
-            None => {
-                state.variables.clear();
-                state.slots.clear();
-                state.numbers.truncate(settings.len());
-            }
-            Some(memory) => {
-                memory.layout.save(state);
-                entry(&mut state.slots, 0, SLOT).clone_from(&memory.average);
-                let swapped = entry(&mut state.numbers, settings.len(), "swapped");
-                swapped.clear();
-                swapped.extend(memory.swapped.iter().flat_map(|range| [range.start as f64, range.end as f64]));
-            }
-        }
-        state.parts.resize_with(1, OptimizerState::default);
-        self.inner.save_into(&mut state.parts[0]);
+        self.inner.save_into(&mut to.finish(1)[0]);
     }
 
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        let refuse = |difference: String| Err(OptimizerError::State { difference });
-        if state.optimizer != NAME {
-            return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
-        }
-        state.check()?;
-        let ([(decay_name, decay)], [inner]) = (state.hyperparameters.as_slice(), state.parts.as_slice()) else {
-            return refuse("it does not have one hyperparameter and one part".to_owned());
-        };
-        if decay_name != DECAY.name {
-            return refuse(format!("it has the hyperparameter {decay_name} in place of {}", DECAY.name));
-        }
-        DECAY.check(decay)?;
-        for (name, value) in self.settings() {
-            match state.numbers.iter().find(|(found, _)| found == name) {
-                Some((_, saved)) if *saved == [value] => (),
-                Some((_, saved)) => return refuse(format!("{name} is {saved:?} there and {value} here")),
-                None => return refuse(format!("it has no {name}")),
-            }
-        }
-        let memory = if state.variables.is_empty() {
-            None
-        } else {
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
+        let mut from = StateReader::new(state, NAME)?;
+        let [inner] = state.parts.as_slice() else { return refuse("it does not have one part") };
+        let mut decay = self.decay.clone();
+        decay.take_over(&state.hyperparameters)?;
+        decay.check()?;
+        from.settings(self.settings())?;
+        let mut memory = None;
+        if !state.variables.is_empty() {
             let layout = Layout::of(variables);
             layout.check_state(state)?;
-            let ([(slot, average)], Some((_, swapped))) =
-                (state.slots.as_slice(), state.numbers.iter().find(|(name, _)| name == "swapped"))
-            else {
-                return refuse(format!("it does not have the slot {SLOT} alone"));
-            };
             let numbers = layout.numbers();
-            if slot != SLOT || average.len() != numbers {
-                return refuse(format!("the slot {slot} has {} numbers, not {numbers}", average.len()));
-            }
-            Some(Memory { layout, average: average.clone(), swapped: ranges(swapped, numbers)? })
-        };
+            let (average, swapped) = (from.slot(SLOT, numbers)?.to_vec(), ranges(from.numbers(SWAPPED)?, numbers)?);
+            memory = Some(AveragedWeights { layout, average, swapped });
+        }
+        from.end()?;
         self.inner.restore(inner, variables)?;
-        self.decay.clone_from(decay);
-        self.memory = memory;
+        (self.decay, self.memory) = (decay, memory);
         Ok(())
     }
 
-    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+    fn finalize(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let Some(memory) = &self.memory else { return self.inner.finalize(variables) };
         memory.layout.check(NAME, variables.iter())?;
         if memory.swapped.is_empty() {

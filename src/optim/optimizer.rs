@@ -2,7 +2,7 @@
 
 use ndarray::ArrayViewD;
 
-use super::{Hyperparameter, OptimizerError, OptimizerState, StepReport};
+use super::{Hyperparameter, OptimizerResult, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
@@ -48,26 +48,21 @@ pub trait Optimizer<T: Real>: Send {
     /// # Errors
     ///
     /// [`OptimizerError`] for settings that make no sense.
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError>;
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()>;
 
     /// One step on a minibatch. Keras calls it `minimize`.
     ///
     /// # Errors
     ///
     /// [`OptimizerError`] says why no step was made.
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError>;
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>>;
 
     /// Applies gradients, or a direction, that were computed elsewhere.
     ///
     /// # Errors
     ///
     /// As [`step`](Self::step).
-    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>)
-    -> Result<(), OptimizerError>;
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()>;
 
     /// Steps made.
     fn iterations(&self) -> u64;
@@ -80,16 +75,16 @@ pub trait Optimizer<T: Real>: Send {
     /// # Errors
     ///
     /// [`OptimizerError::UnknownHyperparameter`].
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError>;
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter>;
 
     /// Sets a hyperparameter to a number or a schedule, from the next step on.
     ///
     /// # Errors
     ///
     /// [`OptimizerError::UnknownHyperparameter`], or [`OptimizerError::Hyperparameter`] for a value that it cannot have.
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError>;
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()>;
 
-    /// Names of the slots: arrays of a number for each of the variables' numbers, such as a momentum.
+    /// Names of the slots: arrays in the shapes of the variables, such as a momentum.
     fn slots(&self) -> Vec<&'static str>;
 
     /// A slot of one variable, in its shape.
@@ -97,13 +92,14 @@ pub trait Optimizer<T: Real>: Send {
     /// # Errors
     ///
     /// [`OptimizerError::UnknownSlot`], or [`OptimizerError::NotBuilt`].
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError>;
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>>;
 
     /// The whole state.
     fn state(&self) -> OptimizerState<T>;
 
     /// Writes the [`state`](Self::state) into an earlier one of the same optimizer, whose memory is used again where the
-    /// optimizer knows how. What holds several optimizers takes this before every step, to go back if one of them fails.
+    /// optimizer knows how. [`Groups`](super::Groups) saves states with it before every step, to restore them if one of its
+    /// optimizers fails.
     fn save_into(&self, state: &mut OptimizerState<T>) {
         *state = self.state();
     }
@@ -113,7 +109,7 @@ pub trait Optimizer<T: Real>: Send {
     /// # Errors
     ///
     /// [`OptimizerError::State`] when it belongs to another optimizer or to other variables; nothing is changed then.
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError>;
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()>;
 
     /// Writes averaged weights into the variables, if the optimizer keeps an average that is meant to replace them. Call it once,
     /// after the last step. Keras calls it `finalize_variable_values`.
@@ -121,7 +117,7 @@ pub trait Optimizer<T: Real>: Send {
     /// # Errors
     ///
     /// [`OptimizerError::OtherVariables`].
-    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+    fn finalize(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let _ = variables;
         Ok(())
     }
@@ -137,23 +133,15 @@ impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for Box<O> {
         (**self).name()
     }
 
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
         (**self).build(variables)
     }
 
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
         (**self).step(batch, variables)
     }
 
-    fn apply_gradients(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
         (**self).apply_gradients(gradients, variables)
     }
 
@@ -165,11 +153,11 @@ impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for Box<O> {
         (**self).hyperparameters()
     }
 
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
         (**self).hyperparameter(name)
     }
 
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
         (**self).set_hyperparameter(name, value)
     }
 
@@ -177,7 +165,7 @@ impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for Box<O> {
         (**self).slots()
     }
 
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
         (**self).slot(variable, name)
     }
 
@@ -189,11 +177,11 @@ impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for Box<O> {
         (**self).save_into(state);
     }
 
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
         (**self).restore(state, variables)
     }
 
-    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+    fn finalize(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         (**self).finalize(variables)
     }
 

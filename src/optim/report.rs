@@ -30,6 +30,6 @@ pub struct DampedStep<T> {
     pub linear_form: LinearForm,
     /// Residuals, the rows of the Jacobian.
     pub rows: usize,
-    /// Adjusted numbers, its columns.
+    /// Adjusted parameters, the columns of the Jacobian.
     pub columns: usize,
 }

@@ -1,6 +1,6 @@
 //! The whole state of an optimizer, to save and to restore.
 
-use super::{Hyperparameter, OptimizerError};
+use super::{Hyperparameter, OptimizerError, OptimizerResult};
 use crate::real::Real;
 
 /// Largest count that a state can be restored with: schedules compute with counts as floats, which are exact up to there.
@@ -9,7 +9,7 @@ const MAX_COUNT: u64 = 1 << 53;
 /// State that an optimizer carries from one step to the next, and the layout that it must match to be restored.
 ///
 /// With the feature `serde` it can be serialised.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct OptimizerState<T> {
     /// The optimizer's name.
@@ -20,7 +20,7 @@ pub struct OptimizerState<T> {
     pub hyperparameters: Vec<(String, Hyperparameter)>,
     /// Names and shapes of the variables it was built for; none before.
     pub variables: Vec<(String, Vec<usize>)>,
-    /// Slots by name, each as many numbers as the variables have together.
+    /// Slots by name, each as many entries as the variables have together.
     pub slots: Vec<(String, Vec<T>)>,
     /// Other numbers by name, such as those of the damping.
     pub numbers: Vec<(String, Vec<f64>)>,
@@ -39,7 +39,7 @@ impl<T: Real> OptimizerState<T> {
 
     /// Checks that a step can go on from the state: refuses NaN, and a count that a step would not change as a float. Parts are
     /// left to their own optimizers.
-    pub(super) fn check(&self) -> Result<(), OptimizerError> {
+    pub(super) fn check(&self) -> OptimizerResult<()> {
         let difference = match self.first_with(&|number| number.is_nan()) {
             _ if self.iterations > MAX_COUNT => format!("{} iterations are more than {MAX_COUNT}", self.iterations),
             Some(name) => format!("{name} holds NaN"),
@@ -58,24 +58,10 @@ impl<T: Real> OptimizerState<T> {
 }
 
 /// A count among the numbers of a state, at most `limit`.
-pub(super) fn count(name: &str, number: f64, limit: u64) -> Result<u64, OptimizerError> {
+pub(super) fn count(name: &str, number: f64, limit: u64) -> OptimizerResult<u64> {
     let is_count = number >= 0.0 && number.fract() == 0.0 && number <= limit as f64;
     let difference = || format!("{name} is {number}, not a whole number up to {limit}");
     if is_count { Ok(number as u64) } else { Err(OptimizerError::State { difference: difference() }) }
-}
-
-impl<T> Default for OptimizerState<T> {
-    fn default() -> Self {
-        OptimizerState {
-            optimizer: String::new(),
-            iterations: 0,
-            hyperparameters: Vec::new(),
-            variables: Vec::new(),
-            slots: Vec::new(),
-            numbers: Vec::new(),
-            parts: Vec::new(),
-        }
-    }
 }
 
 /// The entry at `index` of a list by name, made if need be, in memory that is used again where the name is the same.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::sums::Sums;
+use super::sums::EpochSums;
 use super::{CallbackState, History};
 use crate::optim::OptimizerState;
 
@@ -19,7 +19,7 @@ use crate::optim::OptimizerState;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Checkpoint<T> {
-    pub(super) terms: Terms,
+    pub(super) terms: FitTerms,
     /// Names and shapes.
     pub(super) variables: Vec<(String, Vec<usize>)>,
     pub(super) values: Vec<T>,
@@ -27,7 +27,7 @@ pub struct Checkpoint<T> {
     pub(super) mask_step: u64,
     pub(super) epoch: usize,
     pub(super) batch: usize,
-    pub(super) sums: Sums,
+    pub(super) sums: EpochSums,
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::named"))]
     pub(super) metrics: Vec<(String, Vec<f64>)>,
     pub(super) callbacks: Vec<(String, CallbackState)>,
@@ -45,7 +45,7 @@ impl<T> Checkpoint<T> {
         self.batch
     }
 
-    /// All numbers of all variables.
+    /// All entries of all variables.
     pub fn values(&self) -> &[T] {
         &self.values
     }
@@ -82,7 +82,7 @@ impl<T> Checkpoint<T> {
 /// Settings that must be the same for a resumed training to be the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Terms {
+pub(super) struct FitTerms {
     pub(super) bits: usize,
     pub(super) rows: usize,
     pub(super) validation_rows: usize,
@@ -95,9 +95,9 @@ pub(super) struct Terms {
     pub(super) callbacks: Vec<String>,
 }
 
-impl Terms {
-    /// Refuses to go on under other terms.
-    pub(super) fn check(&self, here: &Terms) -> Result<(), CheckpointError> {
+impl FitTerms {
+    /// Refuses a checkpoint of a training with other settings.
+    pub(super) fn check(&self, here: &FitTerms) -> Result<(), CheckpointError> {
         let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let seed = |seed: Option<u64>| seed.map_or("none".to_owned(), |seed| seed.to_string());
         let pairs: [(&'static str, [String; 2]); 10] = [

@@ -61,7 +61,7 @@ impl History {
         self.stop_reason.as_ref()
     }
 
-    /// The first column that does not have a number for each epoch, as in a file that was changed by hand.
+    /// The first column that does not have an entry for each epoch, as in a file that was changed by hand.
     pub(super) fn ragged_column(&self) -> Option<&str> {
         self.columns.iter().find(|(_, column)| column.len() != self.len()).map(|(name, _)| name.as_str())
     }
@@ -88,20 +88,11 @@ impl fmt::Display for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cells = |name: &str, numbers: Vec<String>| -> Vec<String> {
             let width = numbers.iter().map(String::len).chain([name.chars().count()]).max().unwrap_or(0);
-            std::iter::once(name)
-                .chain(numbers.iter().map(String::as_str))
-                .map(|cell| format!("{cell:>width$}"))
-                .collect()
+            let all = std::iter::once(name).chain(numbers.iter().map(String::as_str));
+            all.map(|cell| format!("{cell:>width$}")).collect()
         };
-        let columns = self.columns.iter().map(|(name, column)| {
-            cells(
-                name,
-                column
-                    .iter()
-                    .map(|&value| if value.is_nan() { "-".to_owned() } else { number(value, DIGITS) })
-                    .collect(),
-            )
-        });
+        let text = |&value: &f64| if value.is_nan() { "-".to_owned() } else { number(value, DIGITS) };
+        let columns = self.columns.iter().map(|(name, column)| cells(name, column.iter().map(text).collect()));
         let epochs = cells("epoch", self.epochs.iter().map(usize::to_string).collect());
         let columns: Vec<Vec<String>> = std::iter::once(epochs).chain(columns).collect();
         let is_all = f.alternate() || self.len() <= ALL;

@@ -7,7 +7,7 @@ use crate::real::Real;
 /// Sums over the steps of an epoch so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Sums {
+pub(super) struct EpochSums {
     rows: f64,
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     loss: f64,
@@ -22,7 +22,7 @@ pub(super) struct Sums {
     pub(super) seconds: f64,
 }
 
-impl Sums {
+impl EpochSums {
     pub(super) fn add<T: Real>(&mut self, report: &StepReport<T>, rows: usize) {
         self.rows += rows as f64;
         self.loss += report.loss.to_f64() * rows as f64;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::error::ModelError;
-use super::memory::Memory;
+use super::memory::ModelMemory;
 use super::model::ExternalModel;
 use crate::kernels::vector::dot;
 use crate::nn::batch::Batch;
@@ -23,7 +23,7 @@ pub struct ExternalBatch<'a, T> {
     pub(super) model: &'a mut dyn ExternalModel<T>,
     pub(super) loss: WeightedLoss<'a, T>,
     pub(super) batch: &'a Batch<T>,
-    pub(super) memory: &'a mut Memory<T>,
+    pub(super) memory: &'a mut ModelMemory<T>,
 }
 
 /// Largest difference of a gradient from the factors and that of the model, in multiples of `√ε`.
@@ -55,27 +55,30 @@ impl<T: Real> ExternalBatch<'_, T> {
 
     /// Outputs of samples, and their targets.
     fn compared<'b>(batch: &'b Batch<T>, width: usize, samples: Range<usize>, outputs: &'b [T]) -> Outputs<'b, T> {
-        Outputs {
-            values: &outputs[samples.start * width..samples.end * width],
-            width,
-            targets: batch.only_target(&samples),
-            weights: batch.weights(&samples),
-            root_weights: batch.root_weights(&samples),
-            mean_over: batch.mean_over,
-        }
+        let values = &outputs[samples.start * width..samples.end * width];
+        Outputs::new(batch, &samples, values, batch.only_target(&samples))
     }
 
     /// The residuals of samples with these outputs, whose roots are left in the buffers; returns their cost.
-    pub(super) fn residuals_of(&mut self, place: Place, samples: Range<usize>, r: &mut [T]) -> T {
+    pub(super) fn residuals_of(&mut self, place: OutputSource, samples: Range<usize>, r: &mut [T]) -> T {
         let is_exact = self.is_exact();
-        let Memory { points, outputs, buffers, width, .. } = &mut *self.memory;
+        let ModelMemory { points, outputs, buffers, width, .. } = &mut *self.memory;
         let values = match place {
-            Place::Point(point) => &points[point].outputs,
-            Place::Linearized => &*outputs,
+            OutputSource::Point(point) => &points[point].outputs,
+            OutputSource::Linearized => &*outputs,
         };
         let compared = Self::compared(self.batch, *width, samples, values);
         self.loss.residuals(&compared, buffers, (0, *width), r);
         if is_exact { T::from_f64(0.5) * dot(r, r) } else { self.loss.value(&compared, buffers) }
+    }
+
+    /// Leaves the roots of the loss in the buffers, at the point that was linearised.
+    pub(super) fn find_roots(&mut self) {
+        let (samples, width) = (self.memory.samples, self.memory.width);
+        let mut residuals = std::mem::take(&mut self.memory.scratch);
+        residuals.resize(samples * width, T::ZERO);
+        self.residuals_of(OutputSource::Linearized, 0..samples, &mut residuals);
+        self.memory.scratch = residuals;
     }
 
     /// Returns true if `½‖r‖²` is the loss.
@@ -83,7 +86,7 @@ impl<T: Real> ExternalBatch<'_, T> {
         self.loss.loss.least_squares().is_some_and(|seen| seen.is_exact())
     }
 
-    /// Makes `x` the point of pulls, pushes and factors.
+    /// Linearises the model at `x`, for later products and factors.
     pub(super) fn linearize_at(&mut self, x: &[T]) -> Result<(), EvaluationError> {
         self.check_point(x)?;
         if self.memory.linearized.as_deref() == Some(x) {
@@ -105,14 +108,14 @@ impl<T: Real> ExternalBatch<'_, T> {
             memory.layers.extend_from_slice(self.model.layers());
             memory.planned = Some((x.len(), memory.width));
             memory.blocks = LayerBlocks::default();
-            let Memory { factors, layers, places, width, .. } = memory;
+            let ModelMemory { factors, layers, places, width, .. } = memory;
             memory.is_recorded = !layers.is_empty() && factors.plan_recorded(layers, x.len(), *width, places);
         }
         if self.memory.is_recorded && self.loss.loss.least_squares().is_some() {
             let collected = self.collect_factors();
             let checked = collected.and_then(|()| if is_new { self.check_layers() } else { Ok(()) });
             if checked.is_err() {
-                // To be checked when the model is seen again.
+                // The next linearisation checks the layers again.
                 self.memory.planned = None;
                 return checked;
             }
@@ -123,7 +126,7 @@ impl<T: Real> ExternalBatch<'_, T> {
 
     /// Refuses outputs that are not finite, at the point that was linearised.
     pub(super) fn check_finite(&self) -> Result<(), EvaluationError> {
-        let Memory { outputs, width, .. } = &*self.memory;
+        let ModelMemory { outputs, width, .. } = &*self.memory;
         let Some(place) = outputs.iter().position(|output| !output.is_finite()) else { return Ok(()) };
         let (sample, output, value) = (place / width, place % width, outputs[place].to_f64());
         Err(EvaluationError::new(ModelError::NonFiniteOutput { sample, output, value }))
@@ -132,11 +135,8 @@ impl<T: Real> ExternalBatch<'_, T> {
     /// Takes over what the layers have recorded, at the point that was linearised.
     fn collect_factors(&mut self) -> Result<(), EvaluationError> {
         let (samples, width) = (self.memory.samples, self.memory.width);
-        let mut r = std::mem::take(&mut self.memory.room);
-        r.resize(samples * width, T::ZERO);
-        self.residuals_of(Place::Linearized, 0..samples, &mut r);
-        self.memory.room = r;
-        let Memory { factors, layers, places, inputs, seeds, buffers, .. } = &mut *self.memory;
+        self.find_roots();
+        let ModelMemory { factors, layers, places, inputs, seeds, buffers, .. } = &mut *self.memory;
         factors.begin_recorded(samples, width);
         inputs.resize_with(layers.len(), Vec::new);
         for (index, layer) in layers.iter().enumerate() {
@@ -159,16 +159,16 @@ impl<T: Real> ExternalBatch<'_, T> {
     fn check_layers(&mut self) -> Result<(), EvaluationError> {
         let (samples, width) = (self.memory.samples, self.memory.width);
         let n = self.model.parameter_count();
-        let Memory { factors, layers, seeds, ahead, moved, room, buffers, .. } = &mut *self.memory;
+        let ModelMemory { factors, layers, seeds, ahead, moved, scratch, buffers, .. } = &mut *self.memory;
         // Weights that differ, so that errors do not cancel.
         ahead.iter_mut().enumerate().for_each(|(i, u)| *u = T::from_f64(1.0 + 0.5 * (i as f64).sin()));
         self.loss.seed_residuals(buffers, width, ahead, (0, width), (seeds, false));
         moved.resize(n, T::ZERO);
         self.model.pull(seeds, moved)?;
-        room.resize(n, T::ZERO);
-        factors.multiply_transposed(ahead, room);
+        scratch.resize(n, T::ZERO);
+        factors.multiply_transposed(ahead, scratch);
         let (mut difference, mut size) = (T::ZERO, T::ZERO);
-        for (&own, &pulled) in room.iter().zip(&*moved) {
+        for (&own, &pulled) in scratch.iter().zip(&*moved) {
             difference = difference.max((own - pulled).abs());
             size = size.max(pulled.abs());
         }
@@ -200,16 +200,13 @@ impl<T: Real> ExternalBatch<'_, T> {
 
     /// Fills `gradient` with `Jᵀu` of the loss's rows at the point that was linearised.
     pub(super) fn pull_residuals(&mut self, u: &[T], gradient: &mut [T]) -> Result<(), EvaluationError> {
-        let (samples, width) = (self.memory.samples, self.memory.width);
-        let mut r = std::mem::take(&mut self.memory.ahead);
-        self.residuals_of(Place::Linearized, 0..samples, &mut r);
-        self.memory.ahead = r;
-        let Memory { buffers, seeds, .. } = &mut *self.memory;
-        self.loss.seed_residuals(buffers, width, u, (0, width), (seeds, false));
+        self.find_roots();
+        let ModelMemory { buffers, seeds, width, .. } = &mut *self.memory;
+        self.loss.seed_residuals(buffers, *width, u, (0, *width), (seeds, false));
         self.model.pull(seeds, gradient)
     }
 
-    /// Second derivatives of the outputs at `x` along `v`, by a [`Stencil`] over a part of it.
+    /// Second derivatives of the outputs at `x` along `v`, by a [`CurvatureStencil`] over a part of it.
     fn find_curvature(&mut self, x: &[T], v: &[T]) -> Result<(), EvaluationError> {
         let of = self.memory.curvature_of.as_ref();
         if of.is_some_and(|[at, along]| at == x && along == v) {
@@ -217,8 +214,8 @@ impl<T: Real> ExternalBatch<'_, T> {
         }
         self.memory.curvature_of = None;
         let here = self.evaluate(x)?;
-        let Stencil { probe, weights } = Stencil::of_precision(T::EPSILON.to_f64());
-        let Memory { points, curvature, ahead, moved, .. } = &mut *self.memory;
+        let CurvatureStencil { probe, weights } = CurvatureStencil::of_precision(T::EPSILON.to_f64());
+        let ModelMemory { points, curvature, ahead, moved, .. } = &mut *self.memory;
         let points_here = &points[here].outputs;
         curvature.fill(T::ZERO);
         for &(place, weight) in weights {
@@ -248,29 +245,29 @@ impl<T: Real> ExternalBatch<'_, T> {
 }
 
 /// A symmetric difference for second derivatives: `Σ w (f(x + k h) − 2 f(x) + f(x − k h)) / h²`, for places `k` and weights `w`.
-struct Stencil {
+struct CurvatureStencil {
     probe: f64,
     weights: &'static [(f64, f64)],
 }
 
-impl Stencil {
+impl CurvatureStencil {
     /// The stencil for outputs that are rounded to `epsilon`.
     ///
     /// In double precision, three places with `h = (48 ε)^¼ = 3e-4`: there the error of the difference, `h²/12` of the fourth derivative, is
     /// as large as that of rounding, `4 ε/h²` of the outputs, for derivatives of one size. In single precision the same would leave 2e-4.
     /// Five places with `h = (100 ε)^⅙ = 0.15` leave `h⁴/90` of the sixth derivative, 6e-6, and 3e-5 of rounding, `5.3 ε/h²`: networks,
     /// whose higher derivatives are larger, agree best there.
-    fn of_precision(epsilon: f64) -> Stencil {
+    fn of_precision(epsilon: f64) -> CurvatureStencil {
         if epsilon < 1e-10 {
-            return Stencil { probe: (48.0 * epsilon).sqrt().sqrt(), weights: &[(1.0, 1.0)] };
+            return CurvatureStencil { probe: (48.0 * epsilon).sqrt().sqrt(), weights: &[(1.0, 1.0)] };
         }
-        Stencil { probe: (100.0 * epsilon).cbrt().sqrt(), weights: &[(1.0, 4.0 / 3.0), (2.0, -1.0 / 12.0)] }
+        CurvatureStencil { probe: (100.0 * epsilon).cbrt().sqrt(), weights: &[(1.0, 4.0 / 3.0), (2.0, -1.0 / 12.0)] }
     }
 }
 
 /// Place of the outputs of which residuals are taken.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum OutputSource {
     Point(usize),
     Linearized,
 }
@@ -279,7 +276,7 @@ impl<T: Real> Objective<T> for ExternalBatch<'_, T> {
     fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
         self.check_point(x)?;
         let place = self.evaluate(x)?;
-        let Memory { points, buffers, samples, width, .. } = &mut *self.memory;
+        let ModelMemory { points, buffers, samples, width, .. } = &mut *self.memory;
         let compared = Self::compared(self.batch, *width, 0..*samples, &points[place].outputs);
         Ok(self.loss.value(&compared, buffers))
     }
@@ -306,7 +303,7 @@ impl<T: Real> Objective<T> for ExternalBatch<'_, T> {
         if !self.memory.is_recorded {
             return Err(NotKroneckerFactored::Layers);
         }
-        let Memory { blocks, layers, .. } = &mut *self.memory;
+        let ModelMemory { blocks, layers, .. } = &mut *self.memory;
         if blocks.blocks.is_empty() {
             *blocks = LayerBlocks::new(layers, |parameter| self.model.parameter_name(parameter))?;
         }
@@ -330,7 +327,7 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
     fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
         let place = self.evaluate(x)?;
         let width = self.memory.width;
-        self.memory.cost = self.residuals_of(Place::Point(place), first / width..(first + r.len()) / width, r);
+        self.memory.cost = self.residuals_of(OutputSource::Point(place), first / width..(first + r.len()) / width, r);
         Ok(())
     }
 
@@ -347,7 +344,7 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
                 unit[residual] = T::ZERO;
             }
         }
-        self.memory.cost = self.residuals_of(Place::Linearized, first / width..(first + r.len()) / width, r);
+        self.memory.cost = self.residuals_of(OutputSource::Linearized, first / width..(first + r.len()) / width, r);
         Ok(())
     }
 
@@ -365,8 +362,8 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
         self.find_curvature(x, v)?;
         let place = self.evaluate(x)?;
         let width = self.memory.width;
-        self.residuals_of(Place::Point(place), first / width..(first + second.len()) / width, second);
-        let Memory { buffers, curvature, .. } = &*self.memory;
+        self.residuals_of(OutputSource::Point(place), first / width..(first + second.len()) / width, second);
+        let ModelMemory { buffers, curvature, .. } = &*self.memory;
         let change = &curvature[first..first + second.len()];
         self.loss.residual_derivatives(buffers, width, Some(change), (0, width), second);
         Ok(true)

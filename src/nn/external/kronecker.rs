@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::batch::{ExternalBatch, Place};
-use super::memory::Memory;
+use super::batch::ExternalBatch;
+use super::memory::ModelMemory;
 use crate::kernels::vector::dot;
 use crate::nn::RecordedLayer;
 use crate::nn::sweep::{fill_signs, row_number};
@@ -14,7 +14,7 @@ use crate::problem::{
 use crate::real::Real;
 use crate::variables::Gradients;
 
-/// Factors are of all rows, whatever share of them was asked for: a model is asked for the sensitivities of all.
+/// Factors are estimated from all rows, whatever share was asked for, since a model gives the sensitivities of all.
 impl<T: Real> KroneckerFactored<T> for ExternalBatch<'_, T> {
     fn kronecker_blocks(&self) -> &[KroneckerBlock] {
         &self.memory.blocks.blocks
@@ -64,11 +64,11 @@ impl<T: Real> ExternalBatch<'_, T> {
     /// Sums over all samples, at the point that was linearised.
     fn sum_factors(&mut self, factors: &mut KroneckerFactors<T>, source: [u64; 2]) -> Result<(), EvaluationError> {
         let (samples, width) = (self.memory.samples, self.memory.width);
+        self.find_roots();
         let mut signs = std::mem::take(&mut self.memory.along);
         signs.resize(samples * width, T::ZERO);
-        self.residuals_of(Place::Linearized, 0..samples, &mut signs);
         fill_signs(source, 0..samples, width, &mut signs);
-        let Memory { buffers, seeds, blocks, layers, inputs, .. } = &mut *self.memory;
+        let ModelMemory { buffers, seeds, blocks, layers, inputs, .. } = &mut *self.memory;
         self.loss.seed_residuals(buffers, width, &signs, (0, width), (seeds, false));
         let root_weights = self.batch.root_weights(&(0..samples));
         factors.begin();

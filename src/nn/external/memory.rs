@@ -1,22 +1,22 @@
 //! Memory of steps on an external model.
 
 use crate::nn::RecordedLayer;
-use crate::nn::factors::{Factors, Place};
+use crate::nn::factors::{FactorPlace, Factors};
 use crate::nn::layer_blocks::LayerBlocks;
 use crate::nn::weighted_loss::{LossBuffers, WeightedLoss};
 use crate::real::Real;
 
 /// Memory of a model, for the batch at hand and for its layers.
-#[derive(Debug)]
-pub(super) struct Memory<T> {
+#[derive(Debug, Default)]
+pub(super) struct ModelMemory<T> {
     pub(super) samples: usize,
     pub(super) width: usize,
     pub(super) buffers: LossBuffers<T>,
-    /// Outputs at the points that were asked about last: acceleration goes back and forth between two.
-    pub(super) points: [Point<T>; 2],
+    /// Outputs at the two points that were evaluated last: geodesic corrections alternate between two.
+    pub(super) points: [EvaluatedPoint<T>; 2],
     /// Index of the older one.
     pub(super) older: usize,
-    /// The point whose pulls, pushes and factors are at hand.
+    /// The point at which the model is linearised.
     pub(super) linearized: Option<Vec<T>>,
     /// The outputs there.
     pub(super) outputs: Vec<T>,
@@ -24,7 +24,7 @@ pub(super) struct Memory<T> {
     /// The layers that the factors were planned for, the outputs of a sample, and the parameters.
     pub(super) layers: Vec<RecordedLayer>,
     pub(super) planned: Option<(usize, usize)>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<FactorPlace>,
     /// True if the model consists of the recorded layers alone.
     pub(super) is_recorded: bool,
     /// Blocks of Kronecker factors, of these layers; none where nobody has asked for them.
@@ -38,51 +38,22 @@ pub(super) struct Memory<T> {
     pub(super) cost: T,
     /// Inputs of each layer.
     pub(super) inputs: Vec<Vec<T>>,
-    /// Room for numbers of all outputs and of all parameters.
+    /// Scratch vectors of all outputs and of all parameters.
     pub(super) seeds: Vec<T>,
     pub(super) ahead: Vec<T>,
     pub(super) moved: Vec<T>,
-    pub(super) room: Vec<T>,
+    pub(super) scratch: Vec<T>,
 }
 
 /// Outputs at a point; an empty point is none.
 #[derive(Debug, Default)]
-pub(super) struct Point<T> {
+pub(super) struct EvaluatedPoint<T> {
     pub(super) x: Vec<T>,
     pub(super) outputs: Vec<T>,
 }
 
-impl<T: Real> Default for Memory<T> {
-    fn default() -> Self {
-        Memory {
-            samples: 0,
-            width: 0,
-            buffers: LossBuffers::default(),
-            points: [Point::default(), Point::default()],
-            older: 0,
-            linearized: None,
-            outputs: Vec::new(),
-            factors: Factors::new(),
-            layers: Vec::new(),
-            planned: None,
-            places: Vec::new(),
-            is_recorded: false,
-            blocks: LayerBlocks::default(),
-            along: Vec::new(),
-            curvature: Vec::new(),
-            curvature_of: None,
-            cost: T::ZERO,
-            inputs: Vec::new(),
-            seeds: Vec::new(),
-            ahead: Vec::new(),
-            moved: Vec::new(),
-            room: Vec::new(),
-        }
-    }
-}
-
-impl<T: Real> Memory<T> {
-    /// Forgets the last batch and makes room for another.
+impl<T: Real> ModelMemory<T> {
+    /// Forgets the last batch and reserves memory for another.
     pub(super) fn bind(&mut self, loss: &WeightedLoss<'_, T>, samples: usize, width: usize) {
         (self.samples, self.width) = (samples, width);
         self.buffers.reserve(samples, width);

@@ -11,12 +11,12 @@ use ndarray::ArrayView2;
 
 pub use batch::ExternalBatch;
 pub use error::{ModelError, OutputShape};
-use memory::Memory;
+use memory::ModelMemory;
 pub use model::ExternalModel;
 
-use super::batch::{Batch, Numbers, Schema, Selection, TargetRule, check_weights};
+use super::batch::{Batch, SampleArrays, Schema, Selection, TargetRule, TargetValues, check_weights};
 use super::error::BatchError;
-use super::losses::{Loss, Targets};
+use super::losses::Loss;
 use super::weighted_loss::WeightedLoss;
 use crate::problem::EvaluationError;
 use crate::real::Real;
@@ -81,13 +81,13 @@ use crate::real::Real;
 pub struct External<T> {
     loss: Box<dyn Loss<T>>,
     batch: Batch<T>,
-    memory: Memory<T>,
+    memory: ModelMemory<T>,
 }
 
 impl<T: Real> External<T> {
     /// The loss, of a model's outputs.
     pub fn new(loss: impl Loss<T> + 'static) -> Self {
-        External { loss: Box::new(loss), batch: Batch::new(), memory: Memory::default() }
+        External { loss: Box::new(loss), batch: Batch::default(), memory: ModelMemory::default() }
     }
 
     /// Binds a model, which is linearised at `x`, to targets, which have a row for each sample, and to weights of the samples; the
@@ -105,13 +105,8 @@ impl<T: Real> External<T> {
         weights: Option<&[T]>,
     ) -> Result<ExternalBatch<'a, T>, EvaluationError> {
         let (width, samples) = (width.max(1), targets.nrows());
-        let rule = match self.loss.targets() {
-            Targets::None => TargetRule { width: targets.ncols(), numbers: Numbers::Any },
-            Targets::Values => TargetRule { width, numbers: Numbers::Any },
-            Targets::Probabilities => TargetRule { width, numbers: Numbers::Probabilities },
-            Targets::NonNegative => TargetRule { width, numbers: Numbers::NonNegative },
-            Targets::Labels => TargetRule { width: 1, numbers: Numbers::Classes(width) },
-        };
+        let any = TargetRule { width: targets.ncols(), values: TargetValues::Any };
+        let rule = TargetRule::of(self.loss.targets(), width).unwrap_or(any);
         let refuse = |error: BatchError| EvaluationError::new(ModelError::from(error));
         let schema = Schema { inputs: Vec::new(), targets: vec![rule], may_be_empty: false };
         let selection = Selection::Range(0..samples);
@@ -122,7 +117,7 @@ impl<T: Real> External<T> {
         let checked =
             checked.and_then(|()| weights.map_or(Ok(()), |weights| check_weights(weights, &selection, samples)));
         checked.map_err(refuse)?;
-        self.batch.fill(&[], &[targets], weights, &selection);
+        self.batch.fill(SampleArrays { inputs: &[], targets: &[targets], weights }, &selection);
         let loss = WeightedLoss { loss: &*self.loss, weight: T::ONE };
         self.memory.bind(&loss, samples, width);
         let mut batch = ExternalBatch { model, loss, batch: &self.batch, memory: &mut self.memory };

@@ -69,7 +69,7 @@ pub trait ExternalModel<T: Real> {
     }
 
     /// Calls `keep` with every recorded layer's place among them, and the gradient of `Σ cotangents · outputs` by what came out of
-    /// it: for each sample, and each position, a number for each output.
+    /// it: for each sample, and each position, an entry for each output.
     ///
     /// # Errors
     ///

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::batch::{ExternalBatch, Place};
-use super::memory::Memory;
+use super::batch::{ExternalBatch, OutputSource};
+use super::memory::ModelMemory;
 use crate::kernels::vector::dot;
 use crate::problem::{EvaluationError, JacobianProducts, LeastSquares, ProductWork, Rate, Work};
 use crate::real::Real;
@@ -29,7 +29,7 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         }
         self.linearize_at(x)?;
         let samples = self.memory.samples;
-        Ok(self.residuals_of(Place::Linearized, 0..samples, r))
+        Ok(self.residuals_of(OutputSource::Linearized, 0..samples, r))
     }
 
     fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
@@ -37,10 +37,10 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
             self.memory.factors.multiply(v, product);
             return Ok(true);
         }
-        let (samples, width) = (self.memory.samples, self.memory.width);
+        let width = self.memory.width;
         let mut tangents = std::mem::take(&mut self.memory.ahead);
         let pushed = self.push_outputs(v, &mut tangents);
-        self.residuals_of(Place::Linearized, 0..samples, product);
+        self.find_roots();
         self.loss.residual_derivatives(&self.memory.buffers, width, Some(&tangents), (0, width), product);
         self.memory.ahead = tangents;
         pushed.map(|()| true)
@@ -70,7 +70,7 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
 impl<T: Real> ExternalBatch<'_, T> {
     /// Derivatives of the outputs along `v` at the point that was linearised: the model's own, or a difference.
     fn push_outputs(&mut self, v: &[T], tangents: &mut [T]) -> Result<(), EvaluationError> {
-        let Memory { linearized, outputs, moved, .. } = &mut *self.memory;
+        let ModelMemory { linearized, outputs, moved, .. } = &mut *self.memory;
         let x = linearized.as_deref().ok_or("the model is not linearised")?;
         if self.model.push(v, tangents)? {
             return Ok(());

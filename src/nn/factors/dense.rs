@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::kept::{Kept, room};
+use super::kept::{Kept, scratch};
 use super::plan::DenseUse;
 use crate::kernels::Factor;
 use crate::kernels::hadamard::{MatrixBlock, put_hadamard};
@@ -12,13 +12,13 @@ use crate::kernels::vector::{add_scaled, dot};
 use crate::problem::{Rate, Work};
 use crate::real::Real;
 
-/// Numbers of `JJᵀ` that are worked on together, so that they stay in the second-level cache.
+/// Entries of `JJᵀ` that are worked on together, so that they stay in the second-level cache.
 const BLOCK_NUMBERS: usize = 32 * 1024;
 
 /// Rows of `JJᵀ` that are worked on together at least, where a sample has not more of them.
 const FEW_ROWS: usize = 64;
 
-/// Rows that are enough for long sums, where the cache counts less than the length of the products.
+/// Most rows that long sums enlarge a block to, beyond the size of the cache.
 const MANY_ROWS: usize = 256;
 
 impl DenseUse {
@@ -30,12 +30,12 @@ impl DenseUse {
         kept.sensitivities(self.sensitivities, self.rows)
     }
 
-    /// Range of the weight's numbers among the wanted ones.
+    /// Range of the weight's entries among the wanted ones.
     fn weight(&self) -> Range<usize> {
         self.weight..self.weight + self.columns * self.rows
     }
 
-    /// Range of the bias's numbers among the wanted ones.
+    /// Range of the bias's entries among the wanted ones.
     fn bias(&self) -> Option<Range<usize>> {
         self.bias.map(|start| start..start + self.rows)
     }
@@ -52,7 +52,7 @@ fn ones<T: Real>(left: DenseUse, right: DenseUse) -> T {
     if left.bias.is_some() && left.bias == right.bias { T::ONE } else { T::ZERO }
 }
 
-/// Cost of [`put_row_gram`].
+/// Cost of [`DenseLayers::put_row_gram`].
 pub(super) fn row_gram_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
     // In floats: a batch may be asked about that would fit no memory.
     let (samples, group) = (samples as f64, group as f64);
@@ -68,7 +68,7 @@ pub(super) fn row_gram_work(layers: &[DenseUse], samples: usize, group: usize) -
     pairs(layers).map(of_pair).sum()
 }
 
-/// Cost of [`add_product`] or [`add_transposed_product`].
+/// Cost of [`DenseLayers::add_product`] or [`DenseLayers::add_transposed_product`].
 pub(super) fn product_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
     let (samples, group) = (samples as f64, group as f64);
     let of_layer = |layer: &DenseUse| {
@@ -78,139 +78,131 @@ pub(super) fn product_work(layers: &[DenseUse], samples: usize, group: usize) ->
     layers.iter().map(of_layer).sum()
 }
 
-/// `K = Σ (AAᵀ + 1) ⊙ DDᵀ`, or added to `K`: its lower triangle, in blocks of rows.
-pub(super) fn put_row_gram<T: Real>(
-    layers: &[DenseUse],
-    kept: &Kept<T>,
-    memory: &mut Vec<T>,
-    gram: &mut [T],
-    accumulate: bool,
-) {
-    let (samples, group, stride) = (kept.samples, kept.group, kept.residuals());
-    let longest = layers.iter().map(|layer| layer.rows).max().unwrap_or(0);
-    let rows = (BLOCK_NUMBERS / stride).max((longest / 2).clamp(FEW_ROWS, MANY_ROWS));
-    let together = (rows / group).max(1);
-    // What is enough for a smaller batch, too, whose blocks may be taller.
-    let largest = BLOCK_NUMBERS.max(group.max(MANY_ROWS) * stride).min(stride * stride);
-    let memory = room(memory, largest + largest / (group * group) + stride);
-    for first in (0..samples).step_by(together) {
-        let rows = first..samples.min(first + together);
-        let block = &mut gram[rows.start * group * stride..rows.end * group * stride];
-        let mut accumulate = accumulate;
-        for pair in pairs(layers) {
-            // Left of the diagonal, and on it.
-            for columns in [0..rows.start, rows.clone()].into_iter().filter(|columns| !columns.is_empty()) {
-                let columns = if accumulate { reached(pair, kept, [&rows, &columns]) } else { columns };
-                if !columns.is_empty() {
-                    put_block(pair, kept, memory, block, [rows.clone(), columns], accumulate);
+/// Dense layers of a batch, those of one weight side by side.
+#[derive(Clone, Copy)]
+pub(super) struct DenseLayers<'a, T> {
+    pub(super) layers: &'a [DenseUse],
+    pub(super) kept: &'a Kept<T>,
+}
+
+impl<T: Real> DenseLayers<'_, T> {
+    /// `K = Σ (AAᵀ + 1) ⊙ DDᵀ`, or added to `K`: its lower triangle, in blocks of rows.
+    pub(super) fn put_row_gram(&self, memory: &mut Vec<T>, gram: &mut [T], accumulate: bool) {
+        let DenseLayers { layers, kept } = *self;
+        let (samples, group, stride) = (kept.samples, kept.group, kept.residuals());
+        let longest = layers.iter().map(|layer| layer.rows).max().unwrap_or(0);
+        let rows = (BLOCK_NUMBERS / stride).max((longest / 2).clamp(FEW_ROWS, MANY_ROWS));
+        let together = (rows / group).max(1);
+        // Enough for smaller batches as well, whose blocks may be taller.
+        let largest = BLOCK_NUMBERS.max(group.max(MANY_ROWS) * stride).min(stride * stride);
+        let memory = scratch(memory, largest + largest / (group * group) + stride);
+        for first in (0..samples).step_by(together) {
+            let rows = first..samples.min(first + together);
+            let block = &mut gram[rows.start * group * stride..rows.end * group * stride];
+            let mut accumulate = accumulate;
+            for pair in pairs(layers) {
+                // Left of the diagonal, and on it.
+                for columns in [0..rows.start, rows.clone()].into_iter().filter(|columns| !columns.is_empty()) {
+                    let columns = if accumulate { self.reached(pair, [&rows, &columns]) } else { columns };
+                    if !columns.is_empty() {
+                        self.put_block(pair, memory, block, [rows.clone(), columns], accumulate);
+                    }
                 }
+                accumulate = true;
             }
-            accumulate = true;
         }
     }
-}
 
-/// The columns without those at the ends where a pair adds nothing to these rows, as their residuals do not depend on that use of a
-/// layer. Where samples are of several sets, those of a set follow each other.
-fn reached<T: Real>(
-    (left, right): (DenseUse, DenseUse),
-    kept: &Kept<T>,
-    [rows, columns]: [&Range<usize>; 2],
-) -> Range<usize> {
-    let of_samples = |layer: DenseUse, samples: &Range<usize>| {
-        let size = layer.rows * kept.group;
-        layer.sensitivities(kept)[samples.start * size..samples.end * size].chunks_exact(size)
-    };
-    let counts = |sensitivities: &[T]| sensitivities.iter().any(|&number| number != T::ZERO);
-    if !of_samples(left, rows).any(counts) {
-        return columns.start..columns.start;
-    }
-    if rows == columns {
-        return columns.clone();
-    }
-    let first = of_samples(right, columns).position(counts).unwrap_or(columns.len());
-    let behind = of_samples(right, columns).rev().position(counts).unwrap_or(0);
-    columns.start + first..columns.end - behind.min(columns.len() - first)
-}
-
-/// The part of [`put_row_gram`] of some samples, with some samples.
-fn put_block<T: Real>(
-    (left, right): (DenseUse, DenseUse),
-    kept: &Kept<T>,
-    memory: &mut [T],
-    block: &mut [T],
-    [rows, columns]: [Range<usize>; 2],
-    accumulate: bool,
-) {
-    let (group, stride, width) = (kept.group, kept.residuals(), columns.len() * kept.group);
-    let (products, memory) = memory.split_at_mut(rows.len() * group * width);
-    let (factors, memory) = memory.split_at_mut(rows.len() * columns.len());
-    let is_triangle = rows == columns && left.sensitivities == right.sensitivities;
-    let multiply = |to: &mut [T], a: &[T], b: &[T], [rows, columns]: [Range<usize>; 2], n: usize| {
-        let a = &a[rows.start * n..rows.end * n];
-        if is_triangle && n > 1 {
-            return T::row_gram(to, a, n);
+    /// The columns without those at the ends where a pair adds nothing to these rows, as their residuals do not depend on that use of a
+    /// layer. Where samples are of several sets, those of a set follow each other.
+    fn reached(&self, (left, right): (DenseUse, DenseUse), [rows, columns]: [&Range<usize>; 2]) -> Range<usize> {
+        let of_samples = |layer: DenseUse, samples: &Range<usize>| {
+            let size = layer.rows * self.kept.group;
+            layer.sensitivities(self.kept)[samples.start * size..samples.end * size].chunks_exact(size)
+        };
+        let counts = |sensitivities: &[T]| sensitivities.iter().any(|&number| number != T::ZERO);
+        if !of_samples(left, rows).any(counts) {
+            return columns.start..columns.start;
         }
-        T::multiply_transposed(to, false, a, &b[columns.start * n..columns.end * n], n, columns.len());
-    };
-    let of_residuals = [&rows, &columns].map(|samples| samples.start * group..samples.end * group);
-    let (a, b) = (left.inputs(kept), right.inputs(kept));
-    multiply(factors, a, b, [rows, columns.clone()], left.columns);
-    let (a, b) = (left.sensitivities(kept), right.sensitivities(kept));
-    multiply(products, a, b, of_residuals, left.rows);
-    let block = MatrixBlock { rows: &mut block[columns.start * group..], stride, width };
-    put_hadamard(block, accumulate, products, factors, ones(left, right), group, memory);
-}
-
-/// Adds to the blocks of every sample's residuals with each other.
-pub(super) fn add_row_gram_blocks<T: Real>(layers: &[DenseUse], kept: &Kept<T>, memory: &mut Vec<T>, blocks: &mut [T]) {
-    let (factors, memory) = room(memory, kept.samples + kept.group).split_at_mut(kept.samples);
-    for (left, right) in pairs(layers) {
-        let [a, b] = [left, right].map(|layer| layer.inputs(kept).chunks_exact(layer.columns));
-        for (factor, (a, b)) in factors.iter_mut().zip(a.zip(b)) {
-            *factor = dot(a, b) + ones(left, right);
+        if rows == columns {
+            return columns.clone();
         }
-        let sensitivities = [left, right].map(|layer| layer.sensitivities(kept));
-        add_row_grams(blocks, factors, sensitivities, left.rows, kept.group, memory);
+        let first = of_samples(right, columns).position(counts).unwrap_or(columns.len());
+        let behind = of_samples(right, columns).rev().position(counts).unwrap_or(0);
+        columns.start + first..columns.end - behind.min(columns.len() - first)
     }
-}
 
-/// Adds `Jv`: `D_i · (V A_b + v)`.
-pub(super) fn add_product<T: Real>(
-    layers: &[DenseUse],
-    kept: &Kept<T>,
-    memory: &mut Vec<T>,
-    v: &[T],
-    product: &mut [T],
-) {
-    for layer in layers {
-        let (n, outputs) = (layer.columns, layer.rows);
-        let changes = room(memory, kept.samples * outputs);
-        if let Some(bias) = layer.bias() {
-            changes.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(&v[bias.clone()]));
+    /// The part of [`put_row_gram`](Self::put_row_gram) of some samples, with some samples.
+    fn put_block(
+        &self,
+        (left, right): (DenseUse, DenseUse),
+        memory: &mut [T],
+        block: &mut [T],
+        [rows, columns]: [Range<usize>; 2],
+        accumulate: bool,
+    ) {
+        let kept = self.kept;
+        let (group, stride, width) = (kept.group, kept.residuals(), columns.len() * kept.group);
+        let (products, memory) = memory.split_at_mut(rows.len() * group * width);
+        let (factors, memory) = memory.split_at_mut(rows.len() * columns.len());
+        let is_triangle = rows == columns && left.sensitivities == right.sensitivities;
+        let multiply = |to: &mut [T], a: &[T], b: &[T], [rows, columns]: [Range<usize>; 2], n: usize| {
+            let a = &a[rows.start * n..rows.end * n];
+            if is_triangle && n > 1 {
+                return T::row_gram(to, a, n);
+            }
+            T::multiply_transposed(to, false, a, &b[columns.start * n..columns.end * n], n, columns.len());
+        };
+        let of_residuals = [&rows, &columns].map(|samples| samples.start * group..samples.end * group);
+        let (a, b) = (left.inputs(kept), right.inputs(kept));
+        multiply(factors, a, b, [rows, columns.clone()], left.columns);
+        let (a, b) = (left.sensitivities(kept), right.sensitivities(kept));
+        multiply(products, a, b, of_residuals, left.rows);
+        let block = MatrixBlock { rows: &mut block[columns.start * group..], stride, width };
+        put_hadamard(block, accumulate, products, factors, ones(left, right), group, memory);
+    }
+
+    /// Adds to the blocks of every sample's residuals with each other.
+    pub(super) fn add_row_gram_blocks(&self, memory: &mut Vec<T>, blocks: &mut [T]) {
+        let DenseLayers { layers, kept } = *self;
+        let (factors, memory) = scratch(memory, kept.samples + kept.group).split_at_mut(kept.samples);
+        for (left, right) in pairs(layers) {
+            let [a, b] = [left, right].map(|layer| layer.inputs(kept).chunks_exact(layer.columns));
+            for (factor, (a, b)) in factors.iter_mut().zip(a.zip(b)) {
+                *factor = dot(a, b) + ones(left, right);
+            }
+            let sensitivities = [left, right].map(|layer| layer.sensitivities(kept));
+            add_row_grams(blocks, factors, sensitivities, left.rows, kept.group, memory);
         }
-        T::multiply_transposed(changes, layer.bias.is_some(), layer.inputs(kept), &v[layer.weight()], n, outputs);
-        add_matrices_times(product, layer.sensitivities(kept), changes, outputs, kept.group);
     }
-}
 
-/// Adds `Jᵀu`: `ΔᵀA` for the weight and the sum of the rows of `Δ` for the bias, with `Δ_b = Σ u_i D_i`.
-pub(super) fn add_transposed_product<T: Real>(
-    layers: &[DenseUse],
-    kept: &Kept<T>,
-    memory: &mut Vec<T>,
-    u: &[T],
-    product: &mut [T],
-) {
-    for layer in layers {
-        let (n, outputs) = (layer.columns, layer.rows);
-        let sums = room(memory, kept.samples * outputs);
-        put_transposed_matrices_times(sums, layer.sensitivities(kept), u, outputs, kept.group);
-        let weight = &mut product[layer.weight()];
-        T::multiply(weight, true, Factor::Transposed(sums), layer.inputs(kept), kept.samples, n);
-        if let Some(bias) = layer.bias() {
-            let bias = &mut product[bias];
-            sums.chunks_exact(outputs).for_each(|row| add_scaled(bias, T::ONE, row));
+    /// Adds `Jv`: `D_i · (V A_b + v)`.
+    pub(super) fn add_product(&self, memory: &mut Vec<T>, v: &[T], product: &mut [T]) {
+        let DenseLayers { layers, kept } = *self;
+        for layer in layers {
+            let (n, outputs) = (layer.columns, layer.rows);
+            let changes = scratch(memory, kept.samples * outputs);
+            if let Some(bias) = layer.bias() {
+                changes.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(&v[bias.clone()]));
+            }
+            T::multiply_transposed(changes, layer.bias.is_some(), layer.inputs(kept), &v[layer.weight()], n, outputs);
+            add_matrices_times(product, layer.sensitivities(kept), changes, outputs, kept.group);
+        }
+    }
+
+    /// Adds `Jᵀu`: `ΔᵀA` for the weight and the sum of the rows of `Δ` for the bias, with `Δ_b = Σ u_i D_i`.
+    pub(super) fn add_transposed_product(&self, memory: &mut Vec<T>, u: &[T], product: &mut [T]) {
+        let DenseLayers { layers, kept } = *self;
+        for layer in layers {
+            let (n, outputs) = (layer.columns, layer.rows);
+            let sums = scratch(memory, kept.samples * outputs);
+            put_transposed_matrices_times(sums, layer.sensitivities(kept), u, outputs, kept.group);
+            let weight = &mut product[layer.weight()];
+            T::multiply(weight, true, Factor::Transposed(sums), layer.inputs(kept), kept.samples, n);
+            if let Some(bias) = layer.bias() {
+                let bias = &mut product[bias];
+                sums.chunks_exact(outputs).for_each(|row| add_scaled(bias, T::ONE, row));
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::kept::room;
+use super::kept::scratch;
 use crate::kernels::Factor;
 use crate::kernels::samples::add_row_grams;
 use crate::real::Real;
@@ -11,7 +11,7 @@ use crate::real::Real;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Formed<'a, T> {
     pub(super) rows: &'a [T],
-    /// Numbers in a row.
+    /// Entries in a row.
     pub(super) count: usize,
     /// Ranges of the columns among the wanted ones.
     pub(super) columns: &'a [Range<usize>],
@@ -21,14 +21,14 @@ impl<T: Real> Formed<'_, T> {
     /// Adds to the blocks of every sample's rows with each other, `group` of them.
     pub(super) fn add_row_gram_blocks(&self, memory: &mut Vec<T>, blocks: &mut [T], group: usize) {
         let samples = self.rows.len() / self.count / group;
-        let (factors, memory) = room(memory, samples + group).split_at_mut(samples);
+        let (factors, memory) = scratch(memory, samples + group).split_at_mut(samples);
         factors.fill(T::ONE);
         add_row_grams(blocks, factors, [self.rows, self.rows], self.count, group, memory);
     }
 
     /// Adds `Jv`.
     pub(super) fn add_product(&self, memory: &mut Vec<T>, v: &[T], product: &mut [T]) {
-        let selected = room(memory, self.count);
+        let selected = scratch(memory, self.count);
         let mut rest = &mut *selected;
         for range in self.columns {
             let (now, later) = rest.split_at_mut(range.len());
@@ -40,7 +40,7 @@ impl<T: Real> Formed<'_, T> {
 
     /// Writes `Jᵀu`.
     pub(super) fn put_transposed_product(&self, memory: &mut Vec<T>, u: &[T], product: &mut [T]) {
-        let sums = room(memory, self.count);
+        let sums = scratch(memory, self.count);
         T::multiply(sums, false, Factor::Transposed(self.rows), u, u.len(), 1);
         let mut rest = &*sums;
         for range in self.columns {

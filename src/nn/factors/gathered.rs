@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::kept::Kept;
-use super::plan::Plan;
+use super::plan::JacobianPlan;
 use super::{Factors, look_ups};
 use crate::real::Real;
 
@@ -49,7 +49,7 @@ impl<T: Real> Factors<T> {
 
 /// Calls for every list of floats that is kept of some samples.
 fn for_each_part<T: Real>(
-    plan: &Plan,
+    plan: &JacobianPlan,
     kept: &mut Kept<T>,
     formed: &mut [T],
     samples: &Range<usize>,

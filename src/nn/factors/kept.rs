@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use crate::nn::batch::Share;
-use crate::nn::sweep::{Tile, Workspace};
+use crate::nn::sweep::{BatchTile, Workspace};
 use crate::nn::tape::Node;
 use crate::real::Real;
 
 /// Inputs of layers, a row for each sample, and sensitivities of nodes, a row for each residual: the derivatives of the
-/// residual by the numbers of the node.
-#[derive(Debug, Clone)]
+/// residual by the entries of the node.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Kept<T> {
     pub(super) samples: usize,
     /// Samples of the ranks before this one.
@@ -21,29 +21,25 @@ pub(super) struct Kept<T> {
 }
 
 impl<T: Real> Kept<T> {
-    pub(super) fn new() -> Self {
-        Kept { samples: 0, before: 0, group: 0, inputs: Vec::new(), sensitivities: Vec::new() }
-    }
-
     /// Number of residuals.
     pub(super) fn residuals(&self) -> usize {
         self.samples * self.group
     }
 
-    /// Makes room for another batch, with these numbers for each sample and each residual.
+    /// Reserves memory for another batch, with these entries for each sample and each residual.
     pub(super) fn resize(&mut self, share: Share, group: usize, per_sample: usize, per_residual: usize) {
         let samples = share.total;
         (self.samples, self.before, self.group) = (samples, share.before, group);
-        room(&mut self.inputs, samples * per_sample);
-        room(&mut self.sensitivities, samples * group * per_residual);
+        scratch(&mut self.inputs, samples * per_sample);
+        scratch(&mut self.sensitivities, samples * group * per_residual);
     }
 
-    /// The inputs that `before` numbers of each sample are kept before.
+    /// Inputs of all samples, at the offset `before` among a sample's kept entries.
     pub(super) fn inputs(&self, before: usize, width: usize) -> &[T] {
         &self.inputs[before * self.samples..(before + width) * self.samples]
     }
 
-    /// The sensitivities that `before` numbers of each residual are kept before.
+    /// Sensitivities of all residuals, at the offset `before` among a residual's kept entries.
     pub(super) fn sensitivities(&self, before: usize, width: usize) -> &[T] {
         &self.sensitivities[before * self.residuals()..(before + width) * self.residuals()]
     }
@@ -61,7 +57,7 @@ impl<T: Real> Kept<T> {
     }
 
     /// The samples of a tile among those of all ranks.
-    pub(super) fn samples_of(&self, tile: &Tile<'_, T>) -> Range<usize> {
+    pub(super) fn samples_of(&self, tile: &BatchTile<'_, T>) -> Range<usize> {
         self.before + tile.rows.start..self.before + tile.rows.end
     }
 
@@ -70,7 +66,7 @@ impl<T: Real> Kept<T> {
         &mut self,
         before: usize,
         node: Node,
-        tile: &Tile<'_, T>,
+        tile: &BatchTile<'_, T>,
         workspace: &Workspace<T>,
         wanted: bool,
     ) {
@@ -88,7 +84,7 @@ impl<T: Real> Kept<T> {
         &mut self,
         before: usize,
         node: Node,
-        tile: &Tile<'_, T>,
+        tile: &BatchTile<'_, T>,
         workspace: &Workspace<T>,
         residuals: Range<usize>,
     ) {
@@ -109,8 +105,8 @@ impl<T: Real> Kept<T> {
     }
 }
 
-/// The first numbers of memory that grows where it has to.
-pub(super) fn room<T: Real>(memory: &mut Vec<T>, count: usize) -> &mut [T] {
+/// The first `count` entries of scratch memory, which grows where necessary.
+pub(super) fn scratch<T: Real>(memory: &mut Vec<T>, count: usize) -> &mut [T] {
     if memory.len() < count {
         memory.resize(count, T::ZERO);
     }

@@ -52,45 +52,83 @@ impl LookUp {
             numbers[(self.sample - first) * table.numbers + self.start / table.columns] = T::from_f64(row as f64);
         }
     }
+}
 
-    /// Number of columns of the row.
-    fn width(&self, tables: &[TableUse]) -> usize {
-        tables[self.of].columns
-    }
+/// The looked-up rows of a batch, in order, with their sensitivities.
+#[derive(Clone, Copy)]
+pub(super) struct LookUps<'a, T> {
+    pub(super) tables: &'a [TableUse],
+    pub(super) look_ups: &'a [LookUp],
+    pub(super) kept: &'a Kept<T>,
+}
 
-    /// The sensitivities of the sample's residuals.
-    fn rows<'a, T: Real>(&self, tables: &[TableUse], kept: &'a Kept<T>) -> impl Iterator<Item = &'a [T]> + Clone {
-        let table = tables[self.of];
-        let width = table.width();
-        let numbers = kept.sensitivities(table.sensitivities, width);
-        let sample = &numbers[self.sample * kept.group * width..(self.sample + 1) * kept.group * width];
-        let columns = self.start..self.start + table.columns;
+impl<'a, T: Real> LookUps<'a, T> {
+    /// The sensitivities of the residuals of a look-up's sample.
+    fn rows(&self, of: LookUp) -> impl Iterator<Item = &'a [T]> + Clone {
+        let table = self.tables[of.of];
+        let (width, size) = (table.width(), self.kept.group * table.width());
+        let sample = &self.kept.sensitivities(table.sensitivities, width)[of.sample * size..(of.sample + 1) * size];
+        let columns = of.start..of.start + table.columns;
         sample.chunks_exact(width).map(move |row| &row[columns.clone()])
     }
-}
 
-/// Adds to the lower triangle of `JJᵀ`: the products of sensitivities of the same row.
-pub(super) fn add_row_gram<T: Real>(tables: &[TableUse], look_ups: &[LookUp], kept: &Kept<T>, gram: &mut [T]) {
-    let stride = kept.residuals();
-    for_pairs(look_ups, |left, right| {
-        let rows = &mut gram[left.sample * kept.group * stride..(left.sample + 1) * kept.group * stride];
-        for (row, a) in rows.chunks_exact_mut(stride).zip(left.rows(tables, kept)) {
-            let numbers = row[right.sample * kept.group..].iter_mut();
-            numbers.zip(right.rows(tables, kept)).for_each(|(number, b)| *number += dot(a, b));
-        }
-    });
-}
+    /// The columns of the table row of a look-up, among those that are wanted.
+    fn columns(&self, of: LookUp) -> Range<usize> {
+        of.column..of.column + self.tables[of.of].columns
+    }
 
-/// Adds to the blocks of every sample's residuals with each other.
-pub(super) fn add_row_gram_blocks<T: Real>(tables: &[TableUse], look_ups: &[LookUp], kept: &Kept<T>, blocks: &mut [T]) {
-    let (group, size) = (kept.group, kept.group * kept.group);
-    for look_ups in look_ups.chunk_by(|a, b| a.sample == b.sample) {
-        for_pairs(look_ups, |left, right| {
-            let block = &mut blocks[left.sample * size..(left.sample + 1) * size];
-            for (row, a) in block.chunks_exact_mut(group).zip(left.rows(tables, kept)) {
-                row.iter_mut().zip(right.rows(tables, kept)).for_each(|(number, b)| *number += dot(a, b));
+    /// Adds to the lower triangle of `JJᵀ`: the products of sensitivities of the same row.
+    pub(super) fn add_row_gram(&self, gram: &mut [T]) {
+        let (group, stride) = (self.kept.group, self.kept.residuals());
+        for_pairs(self.look_ups, |left, right| {
+            let rows = &mut gram[left.sample * group * stride..(left.sample + 1) * group * stride];
+            for (row, a) in rows.chunks_exact_mut(stride).zip(self.rows(left)) {
+                let entries = row[right.sample * group..].iter_mut();
+                entries.zip(self.rows(right)).for_each(|(entry, b)| *entry += dot(a, b));
             }
         });
+    }
+
+    /// Adds to the blocks of every sample's residuals with each other.
+    pub(super) fn add_row_gram_blocks(&self, blocks: &mut [T]) {
+        let (group, size) = (self.kept.group, self.kept.group * self.kept.group);
+        for look_ups in self.look_ups.chunk_by(|a, b| a.sample == b.sample) {
+            for_pairs(look_ups, |left, right| {
+                let block = &mut blocks[left.sample * size..(left.sample + 1) * size];
+                for (row, a) in block.chunks_exact_mut(group).zip(self.rows(left)) {
+                    row.iter_mut().zip(self.rows(right)).for_each(|(entry, b)| *entry += dot(a, b));
+                }
+            });
+        }
+    }
+
+    /// Adds `Jv`.
+    pub(super) fn add_product(&self, v: &[T], product: &mut [T]) {
+        for &look_up in self.look_ups {
+            let v = &v[self.columns(look_up)];
+            let entries = product[look_up.sample * self.kept.group..].iter_mut();
+            entries.zip(self.rows(look_up)).for_each(|(entry, row)| *entry += dot(row, v));
+        }
+    }
+
+    /// Adds `Jᵀu`.
+    pub(super) fn add_transposed_product(&self, u: &[T], product: &mut [T]) {
+        for &look_up in self.look_ups {
+            let sums = &mut product[self.columns(look_up)];
+            let rows = u[look_up.sample * self.kept.group..].iter().zip(self.rows(look_up));
+            rows.for_each(|(&u, row)| add_scaled(sums, u, row));
+        }
+    }
+
+    /// Adds to rows of the Jacobian, those of some residuals, with `count` columns.
+    pub(super) fn add_rows(&self, residuals: Range<usize>, jacobian: &mut [T], count: usize) {
+        for &look_up in self.look_ups {
+            let of_sample = (look_up.sample * self.kept.group..).zip(self.rows(look_up));
+            for (residual, entries) in of_sample.filter(|(residual, _)| residuals.contains(residual)) {
+                let row = &mut jacobian[(residual - residuals.start) * count..];
+                add_scaled(&mut row[self.columns(look_up)], T::ONE, entries);
+            }
+        }
     }
 }
 
@@ -108,54 +146,7 @@ fn for_pairs(look_ups: &[LookUp], mut pair: impl FnMut(LookUp, LookUp)) {
     }
 }
 
-/// Adds `Jv`.
-pub(super) fn add_product<T: Real>(
-    tables: &[TableUse],
-    look_ups: &[LookUp],
-    kept: &Kept<T>,
-    v: &[T],
-    product: &mut [T],
-) {
-    for look_up in look_ups {
-        let v = &v[look_up.column..look_up.column + look_up.width(tables)];
-        let numbers = product[look_up.sample * kept.group..].iter_mut();
-        numbers.zip(look_up.rows(tables, kept)).for_each(|(number, row)| *number += dot(row, v));
-    }
-}
-
-/// Adds `Jᵀu`.
-pub(super) fn add_transposed_product<T: Real>(
-    tables: &[TableUse],
-    look_ups: &[LookUp],
-    kept: &Kept<T>,
-    u: &[T],
-    product: &mut [T],
-) {
-    for look_up in look_ups {
-        let sums = &mut product[look_up.column..look_up.column + look_up.width(tables)];
-        let rows = u[look_up.sample * kept.group..].iter().zip(look_up.rows(tables, kept));
-        rows.for_each(|(&u, row)| add_scaled(sums, u, row));
-    }
-}
-
-/// Adds to rows of the Jacobian, those of some residuals, with `count` columns.
-pub(super) fn add_rows<T: Real>(
-    tables: &[TableUse],
-    look_ups: &[LookUp],
-    kept: &Kept<T>,
-    residuals: Range<usize>,
-    (jacobian, count): (&mut [T], usize),
-) {
-    for look_up in look_ups {
-        let of_sample = (look_up.sample * kept.group..).zip(look_up.rows(tables, kept));
-        for (residual, numbers) in of_sample.filter(|(residual, _)| residuals.contains(residual)) {
-            let row = &mut jacobian[(residual - residuals.start) * count..][look_up.column..];
-            add_scaled(&mut row[..numbers.len()], T::ONE, numbers);
-        }
-    }
-}
-
-/// Cost of [`add_row_gram`], for numbers that are spread evenly over the rows of a table.
+/// Cost of [`LookUps::add_row_gram`], for numbers that are spread evenly over the rows of a table.
 pub(super) fn row_gram_work(tables: &[TableUse], samples: usize, group: usize) -> Work {
     let of_table = |tables: &[TableUse]| {
         let numbers: usize = tables.iter().map(|table| table.numbers).sum();
@@ -165,7 +156,7 @@ pub(super) fn row_gram_work(tables: &[TableUse], samples: usize, group: usize) -
     tables.chunk_by(|a, b| a.table == b.table).map(of_table).sum()
 }
 
-/// Cost of [`add_product`] or [`add_transposed_product`].
+/// Cost of [`LookUps::add_product`] or [`LookUps::add_transposed_product`].
 pub(super) fn product_work(tables: &[TableUse], samples: usize, group: usize) -> Work {
     let numbers: usize = tables.iter().map(|table| table.width()).sum();
     Work::elementwise(samples as f64 * group as f64 * numbers as f64, 2.0, 2.0)

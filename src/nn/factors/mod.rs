@@ -9,22 +9,24 @@ mod plan;
 mod recorded;
 mod taped;
 
+use dense::DenseLayers;
 use formed::Formed;
 use kept::Kept;
-use look_ups::LookUp;
-use plan::Plan;
-pub(crate) use recorded::Place;
+use look_ups::{LookUp, LookUps};
+use plan::JacobianPlan;
+pub(crate) use recorded::FactorPlace;
+pub(crate) use taped::TapedLosses;
 
 use super::sweep::RowProgress;
 use crate::problem::{ProductWork, Work};
 use crate::real::Real;
 
 /// Factors of some columns of a Jacobian.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Factors<T> {
-    plan: Plan,
-    /// The plan that was asked about last, if it is another.
-    other: Plan,
+    plan: JacobianPlan,
+    /// The plan that was estimated last, if it is another.
+    other: JacobianPlan,
     kept: Kept<T>,
     look_ups: Vec<LookUp>,
     /// The formed columns.
@@ -35,19 +37,6 @@ pub(crate) struct Factors<T> {
 }
 
 impl<T: Real> Factors<T> {
-    /// Creates factors with nothing kept.
-    pub(crate) fn new() -> Self {
-        Factors {
-            plan: Plan::default(),
-            other: Plan::default(),
-            kept: Kept::new(),
-            look_ups: Vec::new(),
-            formed: Vec::new(),
-            written: RowProgress::default(),
-            memory: Vec::new(),
-        }
-    }
-
     /// After the last tile.
     pub(crate) fn finish(&mut self) {
         look_ups::sort(&mut self.look_ups);
@@ -55,59 +44,70 @@ impl<T: Real> Factors<T> {
 
     /// `JJᵀ`: its lower triangle.
     pub(crate) fn row_gram(&mut self, gram: &mut [T]) {
-        let Factors { plan, kept, look_ups, formed: columns, memory, .. } = self;
-        let formed = formed(plan, kept, columns);
+        let FactorParts { formed, dense, look_ups, memory } = self.parts();
         match &formed {
             Some(formed) => T::row_gram(gram, formed.rows, formed.count),
-            None if plan.dense.is_empty() => gram.fill(T::ZERO),
+            None if dense.layers.is_empty() => gram.fill(T::ZERO),
             None => {}
         }
-        dense::put_row_gram(&plan.dense, kept, memory, gram, formed.is_some());
-        look_ups::add_row_gram(&plan.tables, look_ups, kept, gram);
+        dense.put_row_gram(memory, gram, formed.is_some());
+        look_ups.add_row_gram(gram);
     }
 
     /// The blocks of every sample's residuals on the diagonal of `JJᵀ`.
     pub(crate) fn row_gram_blocks(&mut self, blocks: &mut [T]) {
-        let Factors { plan, kept, look_ups, formed: columns, memory, .. } = self;
+        let FactorParts { formed, dense, look_ups, memory } = self.parts();
         blocks.fill(T::ZERO);
-        if let Some(formed) = formed(plan, kept, columns) {
-            formed.add_row_gram_blocks(memory, blocks, kept.group);
+        if let Some(formed) = formed {
+            formed.add_row_gram_blocks(memory, blocks, dense.kept.group);
         }
-        dense::add_row_gram_blocks(&plan.dense, kept, memory, blocks);
-        look_ups::add_row_gram_blocks(&plan.tables, look_ups, kept, blocks);
+        dense.add_row_gram_blocks(memory, blocks);
+        look_ups.add_row_gram_blocks(blocks);
     }
 
     /// `Jv`.
     pub(crate) fn multiply(&mut self, v: &[T], product: &mut [T]) {
-        let Factors { plan, kept, look_ups, formed: columns, memory, .. } = self;
+        let FactorParts { formed, dense, look_ups, memory } = self.parts();
         product.fill(T::ZERO);
-        if let Some(formed) = formed(plan, kept, columns) {
+        if let Some(formed) = formed {
             formed.add_product(memory, v, product);
         }
-        dense::add_product(&plan.dense, kept, memory, v, product);
-        look_ups::add_product(&plan.tables, look_ups, kept, v, product);
+        dense.add_product(memory, v, product);
+        look_ups.add_product(v, product);
     }
 
     /// `Jᵀu`.
     pub(crate) fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) {
-        let Factors { plan, kept, look_ups, formed: columns, memory, .. } = self;
+        let FactorParts { formed, dense, look_ups, memory } = self.parts();
         product.fill(T::ZERO);
-        if let Some(formed) = formed(plan, kept, columns) {
+        if let Some(formed) = formed {
             formed.put_transposed_product(memory, u, product);
         }
-        dense::add_transposed_product(&plan.dense, kept, memory, u, product);
-        look_ups::add_transposed_product(&plan.tables, look_ups, kept, u, product);
+        dense.add_transposed_product(memory, u, product);
+        look_ups.add_transposed_product(u, product);
+    }
+
+    /// The parts of the products, and scratch.
+    fn parts(&mut self) -> FactorParts<'_, T> {
+        let Factors { plan, kept, look_ups, formed, memory, .. } = self;
+        let count = plan.formed_count();
+        let rows = &formed[..kept.residuals() * count];
+        let formed = (count > 0).then_some(Formed { rows, count, columns: &plan.formed });
+        let dense = DenseLayers { layers: &plan.dense, kept };
+        FactorParts { formed, dense, look_ups: LookUps { tables: &plan.tables, look_ups, kept }, memory }
     }
 }
 
-/// The formed columns; `None` when there are none.
-fn formed<'a, T: Real>(plan: &'a Plan, kept: &Kept<T>, rows: &'a [T]) -> Option<Formed<'a, T>> {
-    let count = plan.formed_count();
-    let rows = &rows[..kept.residuals() * count];
-    (count > 0).then_some(Formed { rows, count, columns: &plan.formed })
+/// Parts that the products with a Jacobian add up.
+struct FactorParts<'a, T> {
+    /// The formed columns; `None` where there are none.
+    formed: Option<Formed<'a, T>>,
+    dense: DenseLayers<'a, T>,
+    look_ups: LookUps<'a, T>,
+    memory: &'a mut Vec<T>,
 }
 
-impl Plan {
+impl JacobianPlan {
     /// Cost of the products for `samples` samples.
     fn work(&self, samples: usize, group: usize) -> ProductWork {
         let residuals = samples.saturating_mul(group);

@@ -1,4 +1,4 @@
-//! In which form each wanted array's part of the Jacobian is kept.
+//! Plan of a factored Jacobian: the form in which the columns of each array of parameters are kept.
 
 use std::ops::Range;
 
@@ -6,16 +6,16 @@ use super::taped::Taped;
 use crate::nn::RecordedLayer;
 use crate::nn::work::SweepWork;
 
-/// Flops of the elementwise product of two Gram matrices, for every number of it.
+/// Flops of the elementwise product of two Gram matrices, for every entry of it.
 const HADAMARD: f64 = 2.0;
 
-/// Flops in long products that take the time of one flop in a product of two looked-up rows.
+/// Ratio of the time of a flop in the product of two looked-up rows to that of a flop in a long product.
 const SHORT_PRODUCT: usize = 4;
 
 /// Parts that are kept for the products with some columns of the Jacobian, from the layers that the outputs are computed by: those of a
 /// tape, or those that another library has recorded.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Plan {
+pub(super) struct JacobianPlan {
     /// The parameters that it was made for; `None` before it was made.
     pub(super) columns: Option<Vec<Range<usize>>>,
     /// True if every array is wanted whole or not at all.
@@ -30,7 +30,7 @@ pub(super) struct Plan {
     pub(super) tables: Vec<TableUse>,
     /// Indices of the wanted columns that are formed.
     pub(super) formed: Vec<Range<usize>>,
-    /// Numbers kept for each sample, and for each residual.
+    /// Entries kept for each sample, and for each residual.
     pub(super) per_sample: usize,
     pub(super) per_residual: usize,
     /// The forward sweep.
@@ -48,14 +48,14 @@ pub(super) struct Plan {
 pub(super) struct DenseUse {
     /// Its place among the layers.
     pub(super) layer: usize,
-    /// Numbers that go into the layer, and that come out: columns and rows of its weight.
+    /// Entries that go into the layer, and that come out: columns and rows of its weight.
     pub(super) columns: usize,
     pub(super) rows: usize,
     /// The first of the weight's columns among those that are wanted.
     pub(super) weight: usize,
     /// First of the bias's columns among those that are wanted, for a bias that goes with the weight.
     pub(super) bias: Option<usize>,
-    /// Numbers before the inputs in what is kept for a sample, and before the sensitivities in that for a residual.
+    /// Offset of the inputs among the kept entries of a sample, and of the sensitivities among those of a residual.
     pub(super) inputs: usize,
     pub(super) sensitivities: usize,
 }
@@ -72,12 +72,12 @@ pub(super) struct TableUse {
     /// Rows of the table, and numbers in each.
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// Numbers before the sensitivities in what is kept for a residual.
+    /// Offset of the sensitivities among the kept entries of a residual.
     pub(super) sensitivities: usize,
 }
 
 impl TableUse {
-    /// Numbers that a sample looks up.
+    /// Entries that a sample looks up.
     pub(super) fn width(&self) -> usize {
         self.numbers * self.columns
     }
@@ -86,16 +86,16 @@ impl TableUse {
 /// An array of parameters, and the form of its part of the Jacobian.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlannedArray {
-    /// The first of its numbers among all parameters, and how many there are.
+    /// The first of its entries among all parameters, and how many there are.
     pub(super) start: usize,
     pub(super) len: usize,
-    pub(super) form: Form,
+    pub(super) form: JacobianForm,
     /// The first of its columns among those that are wanted.
     column: usize,
 }
 
 impl PlannedArray {
-    /// Its numbers among all parameters.
+    /// Its entries among all parameters.
     pub(super) fn range(&self) -> Range<usize> {
         self.start..self.start + self.len
     }
@@ -103,8 +103,8 @@ impl PlannedArray {
 
 /// The form of an array's part of the Jacobian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// Nobody asked for it.
+pub(super) enum JacobianForm {
+    /// Not wanted.
     None,
     /// A weight: its layers' inputs and sensitivities.
     Factored,
@@ -116,7 +116,7 @@ pub(super) enum Form {
     Formed,
 }
 
-impl Plan {
+impl JacobianPlan {
     /// Number of formed columns.
     pub(super) fn formed_count(&self) -> usize {
         self.formed.iter().map(|range| range.len()).sum()
@@ -127,7 +127,7 @@ impl Plan {
         self.columns.as_deref() == Some(columns)
     }
 
-    /// Plans for some columns, with the layers that it holds and residuals of `group` numbers for each sample.
+    /// Plans for some columns, with the layers that it holds and residuals of `group` entries for each sample.
     pub(super) fn plan_layers(&mut self, columns: &[Range<usize>], group: usize) {
         let planned = self.columns.get_or_insert_default();
         planned.clear();
@@ -149,7 +149,7 @@ impl Plan {
         for range in self.layers.iter().flat_map(RecordedLayer::parameters) {
             let (start, len, count) = (range.start, range.len(), wanted(&range));
             self.is_whole &= count == 0 || count == len;
-            let form = if count > 0 { Form::Formed } else { Form::None };
+            let form = if count > 0 { JacobianForm::Formed } else { JacobianForm::None };
             self.arrays.push(PlannedArray { start, len, form, column: wanted(&(0..start)) });
         }
         self.arrays.sort_unstable_by_key(|array| (array.start, array.len));
@@ -159,16 +159,16 @@ impl Plan {
     /// Finds the wanted arrays that need not be formed.
     fn choose_forms(&mut self, group: usize) {
         for index in 0..self.arrays.len() {
-            if self.arrays[index].form == Form::Formed {
+            if self.arrays[index].form == JacobianForm::Formed {
                 self.arrays[index].form = self.form_by_itself(self.arrays[index], group);
             }
         }
         self.formed.clear();
         for index in 0..self.arrays.len() {
             let PlannedArray { start, len, form, column } = self.arrays[index];
-            if form == Form::Formed && self.is_bias_of_factored_weight(start) {
-                self.arrays[index].form = Form::Fused;
-            } else if form == Form::Formed {
+            if form == JacobianForm::Formed && self.is_bias_of_factored_weight(start) {
+                self.arrays[index].form = JacobianForm::Fused;
+            } else if form == JacobianForm::Formed {
                 self.formed.push(column..column + len);
             }
         }
@@ -179,12 +179,12 @@ impl Plan {
         self.layers.iter().enumerate().filter(move |(_, layer)| layer.arrays().contains(&Some(start)))
     }
 
-    /// The form of a wanted array, biases aside.
-    fn form_by_itself(&self, PlannedArray { start, len, .. }: PlannedArray, group: usize) -> Form {
+    /// The form of a wanted array that is no bias.
+    fn form_by_itself(&self, PlannedArray { start, len, .. }: PlannedArray, group: usize) -> JacobianForm {
         let (mut uses, mut numbers, mut columns, mut table_rows) = (0, 0, None, 0);
         for (_, layer) in self.layers_of(start) {
             match *layer {
-                // The same numbers may be used as matrices of several shapes.
+                // The same entries may be used as matrices of several shapes.
                 RecordedLayer::Dense { weight, bias, inputs, positions: 1, .. }
                     if weight == start && bias != Some(start) && *columns.get_or_insert(inputs) == inputs =>
                 {
@@ -194,13 +194,13 @@ impl Plan {
                     numbers += positions;
                     table_rows = rows;
                 }
-                _ => return Form::Formed,
+                _ => return JacobianForm::Formed,
             }
         }
         match (columns, numbers) {
-            (Some(columns), 0) if factors_are_cheaper(len / columns, columns, uses, group) => Form::Factored,
-            (None, 1..) if look_up_is_cheaper(table_rows, numbers) => Form::LookedUp,
-            _ => Form::Formed,
+            (Some(columns), 0) if factors_are_cheaper(len / columns, columns, uses, group) => JacobianForm::Factored,
+            (None, 1..) if look_up_is_cheaper(table_rows, numbers) => JacobianForm::LookedUp,
+            _ => JacobianForm::Formed,
         }
     }
 
@@ -209,7 +209,7 @@ impl Plan {
         let mut partner = None;
         self.layers_of(start).all(|(_, layer)| match *layer {
             RecordedLayer::Dense { weight, .. } => {
-                self.form_of(weight) == Form::Factored && *partner.get_or_insert(weight) == weight
+                self.form_of(weight) == JacobianForm::Factored && *partner.get_or_insert(weight) == weight
             }
             _ => false,
         })
@@ -222,32 +222,33 @@ impl Plan {
     }
 
     /// The form of the array that begins at `start`; none where no layer uses it.
-    pub(super) fn form_of(&self, start: usize) -> Form {
-        self.array(start).map_or(Form::None, |array| array.form)
+    pub(super) fn form_of(&self, start: usize) -> JacobianForm {
+        self.array(start).map_or(JacobianForm::None, |array| array.form)
     }
 
     /// Returns the first column of a formed array among all that are formed.
     pub(super) fn formed_place(&self, start: usize) -> Option<usize> {
-        let column = self.array(start).filter(|array| array.form == Form::Formed)?.column;
+        let column = self.array(start).filter(|array| array.form == JacobianForm::Formed)?.column;
         let before = self.formed.iter().take_while(|range| range.start < column);
         Some(before.map(|range| range.len()).sum())
     }
 
-    /// Lists the uses of factored weights and of looked-up tables, and where what is kept for them goes.
+    /// Lists the uses of factored weights and of looked-up tables, and the offsets of what is kept for them.
     fn place_uses(&mut self) {
         self.dense.clear();
         self.tables.clear();
         (self.per_sample, self.per_residual) = (0, 0);
         for index in 0..self.arrays.len() {
             let PlannedArray { start, form, column, .. } = self.arrays[index];
-            if !matches!(form, Form::Factored | Form::LookedUp) {
+            if !matches!(form, JacobianForm::Factored | JacobianForm::LookedUp) {
                 continue;
             }
             for layer in 0..self.layers.len() {
                 let sensitivities = self.per_residual;
                 match self.layers[layer] {
                     RecordedLayer::Dense { weight, bias, inputs: columns, outputs: rows, .. } if weight == start => {
-                        let bias = bias.and_then(|bias| self.array(bias)).filter(|bias| bias.form == Form::Fused);
+                        let bias =
+                            bias.and_then(|bias| self.array(bias)).filter(|bias| bias.form == JacobianForm::Fused);
                         let (bias, inputs) = (bias.map(|bias| bias.column), self.per_sample);
                         self.dense.push(DenseUse { layer, columns, rows, weight: column, bias, inputs, sensitivities });
                         self.per_sample += columns;

@@ -1,8 +1,8 @@
 //! Factors from layers that another library has recorded.
 
-use super::kept::room;
-use super::plan::{DenseUse, Plan};
-use super::{Factors, look_ups};
+use super::kept::scratch;
+use super::plan::{DenseUse, JacobianPlan};
+use super::{Factors, LookUps, look_ups};
 use crate::kernels::vector::add_scaled;
 use crate::nn::RecordedLayer;
 use crate::nn::batch::Share;
@@ -11,7 +11,7 @@ use crate::real::Real;
 
 /// Place of a recorded layer's part of the Jacobian among the kept numbers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct FactorPlace {
     kept: Option<KeptAs>,
     /// First columns of the layer's formed arrays among all formed columns.
     formed: [Option<usize>; 2],
@@ -33,9 +33,9 @@ impl<T: Real> Factors<T> {
         layers: &[RecordedLayer],
         count: usize,
         group: usize,
-        places: &mut Vec<Place>,
+        places: &mut Vec<FactorPlace>,
     ) -> bool {
-        self.plan = Plan::default();
+        self.plan = JacobianPlan::default();
         places.clear();
         self.plan.layers.extend_from_slice(layers);
         self.plan.plan_layers(std::slice::from_ref(&(0..count)), group);
@@ -49,16 +49,16 @@ impl<T: Real> Factors<T> {
         true
     }
 
-    /// Makes room for a batch, before the layers' inputs and sensitivities are taken.
+    /// Reserves memory for a batch, before the layers' inputs and sensitivities are taken.
     pub(crate) fn begin_recorded(&mut self, samples: usize, group: usize) {
         let Factors { plan, kept, look_ups, formed, .. } = self;
         kept.resize(Share { before: 0, total: samples }, group, plan.per_sample, plan.per_residual);
-        room(formed, kept.residuals() * plan.formed_count()).fill(T::ZERO);
+        scratch(formed, kept.residuals() * plan.formed_count()).fill(T::ZERO);
         look_ups.clear();
     }
 
     /// Takes the inputs of a layer that is not formed.
-    pub(crate) fn take_inputs(&mut self, place: Place, inputs: &[T]) {
+    pub(crate) fn take_inputs(&mut self, place: FactorPlace, inputs: &[T]) {
         let Factors { plan, kept, look_ups, .. } = self;
         match place.kept {
             Some(KeptAs::Factored(dense)) => {
@@ -76,7 +76,7 @@ impl<T: Real> Factors<T> {
     /// Takes the sensitivities of residual `row` of each sample to the outputs of a layer; `inputs` are those of the layer.
     pub(crate) fn take_sensitivities(
         &mut self,
-        (place, layer): (Place, &RecordedLayer),
+        (place, layer): (FactorPlace, &RecordedLayer),
         inputs: &[T],
         sensitivities: &[T],
         row: usize,
@@ -133,14 +133,14 @@ impl<T: Real> Factors<T> {
                 rest = later;
             }
         }
-        look_ups::add_rows(&plan.tables, look_ups, kept, first..last, (jacobian, plan.count));
+        LookUps { tables: &plan.tables, look_ups, kept }.add_rows(first..last, jacobian, plan.count);
     }
 }
 
-impl Plan {
+impl JacobianPlan {
     /// Lists where each layer's part of the Jacobian is kept.
-    fn list_places(&self, places: &mut Vec<Place>) {
-        places.extend(self.layers.iter().map(|layer| Place {
+    fn list_places(&self, places: &mut Vec<FactorPlace>) {
+        places.extend(self.layers.iter().map(|layer| FactorPlace {
             kept: None,
             formed: layer.arrays().map(|start| start.and_then(|start| self.formed_place(start))),
         }));

@@ -2,20 +2,32 @@
 
 use std::ops::Range;
 
-use super::kept::room;
-use super::plan::{Form, Plan};
+use super::kept::scratch;
+use super::plan::{JacobianForm, JacobianPlan};
 use super::{Factors, look_ups};
 use crate::nn::RecordedLayer;
 use crate::nn::batch::Share;
-use crate::nn::sweep::{JacobianRows, Nowhere, Tile, WantedColumns, Workspace, coming_from, leading_to, takes_stacks};
+use crate::nn::sweep::{
+    BatchTile, JacobianRows, Nowhere, WantedColumns, Workspace, coming_from, leading_to, takes_stacks,
+};
 use crate::nn::tape::{Node, Tape};
+use crate::nn::term::LossTerm;
 use crate::nn::work::{forward_work, jacobian_work};
 use crate::problem::ProductWork;
 use crate::real::Real;
-use crate::variables::Variable;
+use crate::variables::{Variable, Variables};
 
 /// Rows of adjoints that go back together; rounded up, to whole samples' rows.
 const STACKED_ROWS: usize = 1024;
+
+/// The losses of a tape, for which `group` residuals belong to each sample.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TapedLosses<'a, T> {
+    pub(crate) tape: &'a Tape<T>,
+    pub(crate) variables: &'a Variables<T>,
+    pub(crate) terms: &'a [LossTerm<T>],
+    pub(crate) group: usize,
+}
 
 /// Places of a plan's layers on a tape.
 #[derive(Debug, Clone, Default)]
@@ -32,16 +44,11 @@ pub(super) struct Taped {
     ranges: Vec<Range<usize>>,
 }
 
-impl Plan {
+impl JacobianPlan {
     /// Makes the plan for some columns, and for the outputs of loss terms.
-    fn make<T: Real>(
-        &mut self,
-        tape: &Tape<T>,
-        variables: impl Iterator<Item = Variable>,
-        outputs: impl Iterator<Item = Node> + Clone,
-        group: usize,
-        columns: &[Range<usize>],
-    ) {
+    fn make<T: Real>(&mut self, losses: TapedLosses<'_, T>, columns: &[Range<usize>]) {
+        let TapedLosses { tape, variables, terms, group } = losses;
+        let outputs = terms.iter().map(|term| term.output);
         let mut taped = std::mem::take(&mut self.taped);
         let Taped { nodes, formed_columns, marks, reached, ranges, .. } = &mut taped;
         leading_to(tape.records(), outputs.clone(), marks);
@@ -55,11 +62,12 @@ impl Plan {
         }
         self.plan_layers(columns, group);
         ranges.clear();
-        ranges.extend(self.arrays.iter().filter(|array| array.form == Form::Formed).map(|array| array.range()));
-        formed_columns.set(variables, ranges);
+        ranges.extend(self.arrays.iter().filter(|array| array.form == JacobianForm::Formed).map(|array| array.range()));
+        formed_columns.set(variables.iter(), ranges);
         self.forward = forward_work(tape, marks);
         let form = |variable: Variable| self.form_of(variable.range().start);
-        let (wanted, formed) = (|variable| form(variable) != Form::None, |variable| form(variable) == Form::Formed);
+        let (wanted, formed) =
+            (|variable| form(variable) != JacobianForm::None, |variable| form(variable) == JacobianForm::Formed);
         coming_from(tape.records(), wanted, None, marks);
         let mut passed = tape.records().iter().zip(&*marks).filter(|(_, mark)| **mark);
         let takes_stacks = self.formed.is_empty() && passed.all(|(record, _)| takes_stacks(&record.operation));
@@ -82,61 +90,43 @@ impl<T: Real> Factors<T> {
     /// Parts kept of other columns stay.
     pub(crate) fn work(
         &mut self,
-        tape: &Tape<T>,
-        variables: impl Iterator<Item = Variable>,
-        outputs: impl Iterator<Item = Node> + Clone,
-        group: usize,
+        losses: TapedLosses<'_, T>,
         columns: &[Range<usize>],
         samples: usize,
     ) -> Option<ProductWork> {
-        let plan = self.plan_for(tape, variables, outputs, group, columns);
-        plan.is_whole.then(|| plan.work(samples, group))
+        let plan = self.plan_for(losses, columns);
+        plan.is_whole.then(|| plan.work(samples, losses.group))
     }
 
-    /// The plan for these columns, made if it is neither of those at hand.
-    fn plan_for(
-        &mut self,
-        tape: &Tape<T>,
-        variables: impl Iterator<Item = Variable>,
-        outputs: impl Iterator<Item = Node> + Clone,
-        group: usize,
-        columns: &[Range<usize>],
-    ) -> &Plan {
+    /// The plan for these columns: one of the two that were made last, or a new one.
+    fn plan_for(&mut self, losses: TapedLosses<'_, T>, columns: &[Range<usize>]) -> &JacobianPlan {
         if self.plan.is_for(columns) {
             return &self.plan;
         }
         if !self.other.is_for(columns) {
-            self.other.make(tape, variables, outputs, group, columns);
+            self.other.make(losses, columns);
         }
         &self.other
     }
 
-    /// Takes the plan for these columns as the one to keep numbers for, and makes room for the samples of all ranks; `false`
-    /// where the columns cut through a variable.
-    pub(crate) fn begin(
-        &mut self,
-        tape: &Tape<T>,
-        variables: impl Iterator<Item = Variable>,
-        outputs: impl Iterator<Item = Node> + Clone,
-        group: usize,
-        columns: &[Range<usize>],
-        share: Share,
-    ) -> bool {
-        if !self.plan_for(tape, variables, outputs, group, columns).is_whole {
+    /// Begins a linearisation with the plan for these columns, with memory for the samples of all ranks. Returns `false` if a
+    /// variable is wanted only in part.
+    pub(crate) fn begin(&mut self, losses: TapedLosses<'_, T>, columns: &[Range<usize>], share: Share) -> bool {
+        if !self.plan_for(losses, columns).is_whole {
             return false;
         }
         if !self.plan.is_for(columns) {
             std::mem::swap(&mut self.plan, &mut self.other);
         }
         let Factors { plan, kept, look_ups, formed, .. } = self;
-        kept.resize(share, group, plan.per_sample, plan.per_residual);
-        room(formed, kept.residuals() * plan.formed_count());
+        kept.resize(share, losses.group, plan.per_sample, plan.per_residual);
+        scratch(formed, kept.residuals() * plan.formed_count());
         look_ups.clear();
         true
     }
 
     /// Keeps what a forward sweep has found for a tile, of the nodes that were wanted.
-    pub(crate) fn keep_inputs(&mut self, tile: &Tile<'_, T>, workspace: &Workspace<T>, wanted: &[bool]) {
+    pub(crate) fn keep_inputs(&mut self, tile: &BatchTile<'_, T>, workspace: &Workspace<T>, wanted: &[bool]) {
         let Factors { plan, kept, look_ups, .. } = self;
         for dense in &plan.dense {
             let [x, _] = plan.nodes(dense.layer);
@@ -164,7 +154,7 @@ impl<T: Real> Factors<T> {
     }
 
     /// Sweeps a tile's adjoints back from a stack of residuals of each sample, and keeps what is found.
-    pub(crate) fn reverse(&mut self, tile: &Tile<'_, T>, workspace: &mut Workspace<T>, residuals: Range<usize>) {
+    pub(crate) fn reverse(&mut self, tile: &BatchTile<'_, T>, workspace: &mut Workspace<T>, residuals: Range<usize>) {
         let Factors { plan, kept, formed, written, .. } = self;
         let Taped { marks, formed_columns, .. } = &plan.taped;
         if plan.formed.is_empty() {

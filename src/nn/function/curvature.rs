@@ -1,6 +1,6 @@
 //! Second derivatives of functions, along a direction.
 
-use super::gelu_tanh::{self, Parts};
+use super::gelu_tanh::{self, GeluParts};
 use super::{Function, NORMAL_DENSITY};
 use crate::kernels::exponential::sigmoid_pair;
 use crate::kernels::gelu::bell;
@@ -10,7 +10,7 @@ use crate::real::Real;
 impl<T: Real> Function<T> {
     /// `c[i] += f″(x[i]) d[i]²`, given `y[i] = f(x[i])`. Zero where `f` has a kink.
     pub(crate) fn add_curvature(self, x: &[T], y: &[T], d: &[T], c: &mut [T]) {
-        simd::run(Curvature { function: self, x, y, d, c });
+        simd::run(FunctionCurvature { function: self, x, y, d, c });
     }
 
     /// The second derivative is zero.
@@ -21,7 +21,7 @@ impl<T: Real> Function<T> {
 }
 
 /// [`Function::add_curvature`].
-pub(super) struct Curvature<'a, T> {
+pub(super) struct FunctionCurvature<'a, T> {
     pub(super) function: Function<T>,
     pub(super) x: &'a [T],
     pub(super) y: &'a [T],
@@ -29,7 +29,7 @@ pub(super) struct Curvature<'a, T> {
     pub(super) c: &'a mut [T],
 }
 
-impl<T: Real> Kernel for Curvature<'_, T> {
+impl<T: Real> Kernel for FunctionCurvature<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Self { function, x, y, d, c } = self;
@@ -51,7 +51,7 @@ impl<T: Real> Kernel for Curvature<'_, T> {
                 e * T::from_f64(NORMAL_DENSITY) * (two - u * u)
             }),
             Function::GeluTanh => add(x, d, c, |x| {
-                let Parts { left, right, x, inner: [slope, bend, _] } = gelu_tanh::parts::<T, FUSED>(x);
+                let GeluParts { left, right, x, inner: [slope, bend, _] } = gelu_tanh::parts::<T, FUSED>(x);
                 left * right * (two * slope + x * ((right - left) * slope * slope + bend))
             }),
             Function::Sin | Function::Cos => add(y, d, c, |y| -y),

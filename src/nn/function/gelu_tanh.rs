@@ -26,7 +26,7 @@ fn argument<T: Real>(x: T) -> T {
 }
 
 /// The logistic function of `u`, and derivatives of `u`.
-pub(super) struct Parts<T> {
+pub(super) struct GeluParts<T> {
     /// `sigmoid(u)`.
     pub(super) left: T,
     /// `sigmoid(−u)`.
@@ -39,10 +39,10 @@ pub(super) struct Parts<T> {
 
 /// The parts of derivatives of `x · sigmoid(u)`.
 #[inline(always)]
-pub(super) fn parts<T: Real, const FUSED: bool>(x: T) -> Parts<T> {
+pub(super) fn parts<T: Real, const FUSED: bool>(x: T) -> GeluParts<T> {
     let (left, right) = sigmoid_pair::<T, FUSED>(argument(x));
     let x = x.max(-T::from_f64(30.0)).min(T::from_f64(30.0));
     let six = T::from_f64(6.0 * SCALE * CUBE);
     let inner = [T::from_f64(SCALE) * (T::ONE + T::from_f64(3.0 * CUBE) * x * x), six * x, six];
-    Parts { left, right, x, inner }
+    GeluParts { left, right, x, inner }
 }

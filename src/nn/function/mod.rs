@@ -1,14 +1,12 @@
-//! Functions that act on every number by itself.
+//! Functions that act on every entry by itself.
 
-#[cfg(test)]
-mod accuracy;
 mod curvature;
 mod gelu_tanh;
 mod slopes;
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
-use gelu_tanh::Parts;
+use gelu_tanh::GeluParts;
 pub(crate) use slopes::{SlopeLoop, Slopes};
 
 use crate::kernels::elementary::map;
@@ -17,13 +15,13 @@ use crate::kernels::gelu::{gelu, gelu_derivative};
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
 
-/// Numbers that are worked on at a time where a function needs room for something in between.
+/// Entries that are worked on at a time where a function needs scratch memory.
 const BLOCK: usize = 64;
 
 /// `1 / √(2π)`, the density of the normal distribution at zero.
 const NORMAL_DENSITY: f64 = FRAC_2_SQRT_PI * FRAC_1_SQRT_2 / 2.0;
 
-/// A function of one number, applied to every number of a node.
+/// A function of one number, applied to every entry of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Function<T> {
@@ -118,17 +116,12 @@ impl<T: Real> Function<T> {
     /// assert_eq!(x, [0.0, 0.0, 2.5]);
     /// ```
     pub fn apply(self, x: &mut [T]) {
-        for y in x.chunks_mut(BLOCK) {
-            let mut block = [T::ZERO; BLOCK];
-            let x = &mut block[..y.len()];
-            x.copy_from_slice(y);
-            self.forward(x, y);
-        }
+        simd::run(ApplyInPlace { function: self, x });
     }
 
     /// `y[i] = f(x[i])`.
     pub(crate) fn forward(self, x: &[T], y: &mut [T]) {
-        simd::run(Forward { function: self, x, y });
+        simd::run(ApplyFunction { function: self, x, y });
     }
 
     /// `to[i] = d[i] f′(x[i])`, given `y[i] = f(x[i])`. Serves the reverse and the tangent sweep. Where the left and the right
@@ -144,13 +137,13 @@ impl<T: Real> Function<T> {
 }
 
 /// [`Function::forward`].
-struct Forward<'a, T> {
+struct ApplyFunction<'a, T> {
     function: Function<T>,
     x: &'a [T],
     y: &'a mut [T],
 }
 
-impl<T: Real> Kernel for Forward<'_, T> {
+impl<T: Real> Kernel for ApplyFunction<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Self { function, x, y } = self;
@@ -175,6 +168,24 @@ impl<T: Real> Kernel for Forward<'_, T> {
             Function::Negate => each(x, y, |x| -x),
             Function::Scale { factor } => each(x, y, |x| factor * x),
             Function::Shift { offset } => each(x, y, |x| x + offset),
+        }
+    }
+}
+
+/// [`Function::apply`].
+struct ApplyInPlace<'a, T> {
+    function: Function<T>,
+    x: &'a mut [T],
+}
+
+impl<T: Real> Kernel for ApplyInPlace<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        let mut block = [T::ZERO; BLOCK];
+        for y in self.x.chunks_mut(BLOCK) {
+            let x = &mut block[..y.len()];
+            x.copy_from_slice(y);
+            ApplyFunction { function: self.function, x, y }.run::<TALL, FUSED>();
         }
     }
 }
@@ -208,7 +219,7 @@ impl<T: Real> Kernel for TimesDerivative<'_, T> {
             }),
             Function::Gelu => times_map(x, d, to, gelu_derivative::<T, FUSED>),
             Function::GeluTanh => times_map(x, d, to, |x| {
-                let Parts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
+                let GeluParts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
                 left * (T::ONE + x * inner[0] * right)
             }),
             Function::Sin => times(x, d, to, T::cos),
@@ -258,6 +269,8 @@ fn times_map<T: Real>(x: &[T], d: &[T], to: &mut [T], f: impl Fn(T) -> T) {
 
 #[cfg(test)]
 mod tests {
+    mod accuracy;
+
     use super::*;
 
     /// Every function, and points where it has a derivative.

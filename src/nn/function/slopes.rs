@@ -1,6 +1,6 @@
 //! Derivatives of a function up to the fourth order, from its argument and its value.
 
-use super::gelu_tanh::{self, Parts};
+use super::gelu_tanh::{self, GeluParts};
 use super::{Function, NORMAL_DENSITY};
 use crate::kernels::exponential::sigmoid_pair;
 use crate::kernels::gelu::{bell, gelu_derivative};
@@ -28,8 +28,7 @@ impl<T: Real> Function<T> {
         let (zero, one, two, three) = (T::ZERO, T::ONE, t(2.0), t(3.0));
         match self {
             Function::Tanh => body.run(|_, y| {
-                let p = (one - y) * (one + y);
-                let yy = y * y;
+                let (p, yy) = ((one - y) * (one + y), y * y);
                 [p, -two * y * p, p * (t(6.0) * yy - two), t(8.0) * y * p * (two - three * yy)]
             }),
             Function::Sigmoid => body.run(|_, y| of_sigmoid((y, one - y))),
@@ -45,15 +44,11 @@ impl<T: Real> Function<T> {
             Function::Gelu => body.run(|x, _| {
                 let (u, e) = bell::<T, FUSED>(x);
                 let (density, near, xx) = (e * t(NORMAL_DENSITY), u.copy_sign(x), u * u);
-                [
-                    gelu_derivative::<T, FUSED>(x),
-                    density * (two - xx),
-                    density * near * (xx - t(4.0)),
-                    density * (xx * (t(7.0) - xx) - t(4.0)),
-                ]
+                let (first, fourth) = (gelu_derivative::<T, FUSED>(x), xx * (t(7.0) - xx) - t(4.0));
+                [first, density * (two - xx), density * near * (xx - t(4.0)), density * fourth]
             }),
             Function::GeluTanh => body.run(|x, _| {
-                let Parts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
+                let GeluParts { left, right, x, inner } = gelu_tanh::parts::<T, FUSED>(x);
                 times_argument(x, left, composed(of_sigmoid((left, right)), inner))
             }),
             Function::Sin => body.run(|x, y| {
@@ -73,8 +68,7 @@ impl<T: Real> Function<T> {
             Function::Square => body.run(|x, _| [two * x, two, zero, zero]),
             Function::Sqrt => body.run(|_, y| {
                 let r = y.recip();
-                let rr = r * r;
-                let rrr = rr * r;
+                let (rr, rrr) = (r * r, r * r * r);
                 [t(0.5) * r, -t(0.25) * rrr, t(0.375) * rrr * rr, -t(0.9375) * rrr * rr * rr]
             }),
             Function::Reciprocal => body.run(|_, y| {

@@ -1,10 +1,10 @@
-//! Functions of every number, as layers.
+//! Functions of every entry, as layers.
 
 use super::{Layer, NetworkError, Recorder};
 use crate::nn::{Function, Node};
 use crate::real::Real;
 
-/// A [`Function`] of every number.
+/// A [`Function`] of every entry.
 ///
 /// [`Sequential`](crate::nn::Sequential) has a method for each of the usual ones.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,7 +1,7 @@
 //! The convolutional layer.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::nn::{Initializer, Node, Padding, Shape, TapeError, Window};
+use crate::nn::{Initializer, Node, Padding, TapeError, Window};
 use crate::real::Real;
 
 /// Convolution of an image with filters: every pixel of the result is a dense layer of the pixels in a window of the image.
@@ -95,18 +95,12 @@ impl<T: Real> Layer<T> for Conv2D {
             return Err(TapeError::Empty { operation }.into());
         }
         // Before there are any weights for a window that makes no sense.
-        self.window.on(operation, x.shape())?;
-        let Shape::Image { channels, .. } = x.shape() else {
-            return Err(TapeError::NotAnImage { operation, found: x.shape() }.into());
-        };
+        let placement = self.window.on(operation, x.shape())?;
         let (filters, [height, width]) = (self.filters, self.window.size);
-        let (fan_in, fan_out) = (channels * height * width, filters * height * width);
-        let shape = [filters, channels, height, width];
+        let (fan_in, fan_out) = (placement.seen(), filters * height * width);
+        let shape = [filters, fan_in / (height * width), height, width];
         let weight = recorder.variable("weight", &shape, fan_in, fan_out, self.initializer)?;
-        let bias = match self.bias {
-            Some(initializer) => Some(recorder.variable("bias", &[filters], fan_in, fan_out, initializer)?),
-            None => None,
-        };
+        let bias = self.bias.map(|start| recorder.variable("bias", &[filters], fan_in, fan_out, start)).transpose()?;
         Ok(recorder.tape().conv2d(x, weight, bias, self.window)?)
     }
 }

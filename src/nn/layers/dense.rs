@@ -68,10 +68,7 @@ impl<T: Real> Layer<T> for Dense {
             return Err(TapeError::Empty { operation: "dense" }.into());
         }
         let weight = recorder.variable("weight", &[units, inputs], inputs, units, self.initializer)?;
-        let bias = match self.bias {
-            Some(initializer) => Some(recorder.variable("bias", &[units], inputs, units, initializer)?),
-            None => None,
-        };
+        let bias = self.bias.map(|start| recorder.variable("bias", &[units], inputs, units, start)).transpose()?;
         Ok(recorder.tape().dense(x, weight, bias)?)
     }
 }

@@ -4,9 +4,9 @@ use super::{Layer, NetworkError, Recorder};
 use crate::nn::Node;
 use crate::real::Real;
 
-/// Drops numbers with the probability `rate`, and scales the others by `1 / (1 − rate)`.
+/// Drops entries with the probability `rate`, and scales the others by `1 / (1 − rate)`.
 ///
-/// The same numbers stay dropped throughout a step: its loss, gradient, Jacobian and trial points see one network. See
+/// The same entries stay dropped throughout a step: its loss, gradient, Jacobian and trial points see one network. See
 /// [`Tape::dropout`](crate::nn::Tape::dropout).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dropout<T> {
@@ -14,7 +14,7 @@ pub struct Dropout<T> {
 }
 
 impl<T: Real> Dropout<T> {
-    /// A layer that drops this share of all numbers, at least 0 and less than 1.
+    /// A layer that drops this share of all entries, at least 0 and less than 1.
     pub fn new(rate: T) -> Self {
         Dropout { rate }
     }

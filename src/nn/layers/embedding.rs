@@ -4,7 +4,7 @@ use super::{Layer, NetworkError, Recorder};
 use crate::nn::{Initializer, Node, TapeError};
 use crate::real::Real;
 
-/// Looks rows of a table up: every number of the input is a row number, and becomes that row.
+/// Looks rows of a table up: every entry of the input is a row number, and becomes that row.
 ///
 /// Only an input holds row numbers, so it comes first in its network. Its variable is `weight`, of the shape
 /// `[rows, width]`, as in PyTorch; it starts uniform on ±0.05, as in Keras. Its gradient is sparse.
@@ -16,7 +16,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// Creates a table of `rows` rows of `width` numbers.
+    /// Creates a table of `rows` rows of `width` entries.
     pub fn new(rows: usize, width: usize) -> Self {
         Embedding { rows, width, initializer: Initializer::Uniform { limit: 0.05 } }
     }

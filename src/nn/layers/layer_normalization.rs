@@ -4,10 +4,10 @@ use super::{Layer, NetworkError, Recorder};
 use crate::nn::{Initializer, Node, Shape, TapeError};
 use crate::real::Real;
 
-/// Layer normalisation: a sample's numbers, less their mean, over `√(variance + epsilon)`; then times a weight of their
+/// Layer normalisation: a sample's entries, less their mean, over `√(variance + epsilon)`; then times a weight of their
 /// own, plus a bias of their own.
 ///
-/// It is over all numbers of a sample, of an image, too, and never over samples: every row of a Jacobian belongs to one.
+/// It is over all entries of a sample, of an image, too, and never over samples: every row of a Jacobian belongs to one.
 /// The variables are `weight`, which starts at one, and `bias`, which starts at zero, of the shape `[width]`, or
 /// `[channels, height, width]` for an image, as those of PyTorch's `LayerNorm` of that shape.
 ///

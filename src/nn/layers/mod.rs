@@ -23,7 +23,7 @@ pub use dropout::Dropout;
 pub use embedding::Embedding;
 pub use error::NetworkError;
 pub use layer_normalization::LayerNormalization;
-pub use pooling::{AveragePooling2D, GlobalAveragePooling2D, MaxPooling2D};
+pub use pooling::{AveragePooling2D, GlobalAveragePooling2D, MaxPooling2D, Pooling2D};
 pub use recorder::Recorder;
 pub use reshape::{Flatten, Reshape};
 pub use residual::Residual;
@@ -37,7 +37,7 @@ use crate::real::Real;
 /// use marquardt::Variables;
 /// use marquardt::nn::{Initializer, Layer, NetworkError, Node, Recorder, Sequential};
 ///
-/// /// Every number has a scale of its own.
+/// /// Every entry has a scale of its own.
 /// #[derive(Debug)]
 /// struct Scales;
 ///

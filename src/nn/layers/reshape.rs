@@ -18,7 +18,7 @@ impl<T: Real> Layer<T> for Flatten {
     }
 }
 
-/// Arranges the same numbers in another shape.
+/// Arranges the same entries in another shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reshape(pub Shape);
 

@@ -32,14 +32,14 @@ impl<T: Real> Loss<T> for BinaryCrossentropy {
     }
 
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
-        elementwise::means(outputs, width, targets, losses, |z, t| {
+        elementwise::means((outputs, width, targets), losses, |z, t| {
             let sides = z.max(T::ZERO) * (T::ONE - t) + (-z).max(T::ZERO) * t;
             sides + (-z.abs()).exp().ln_1p()
         });
     }
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
-        elementwise::gradients(outputs, width, targets, gradients, |z, t| {
+        elementwise::gradients((outputs, width, targets), gradients, |z, t| {
             // sigmoid(z) − t, without the cancellation where both are nearly one.
             let e = (-z.abs()).exp();
             let (near, far) = (T::ONE / (T::ONE + e), e / (T::ONE + e));
@@ -55,7 +55,7 @@ impl<T: Real> Loss<T> for BinaryCrossentropy {
 
 impl<T: Real> GaussNewton<T> for BinaryCrossentropy {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        elementwise::curved(outputs, width, targets, residuals, roots, |z, t| {
+        elementwise::curved((outputs, width, targets), [residuals, roots], |z, t| {
             // With h² = exp(−|z|), the root is h / (1 + h²), and the gradient (against − h² along) / (1 + h²), up or down.
             let h = (T::from_f64(-0.5) * z.abs()).exp();
             let (along, against, sign) = if z < T::ZERO { (T::ONE - t, t, -T::ONE) } else { (t, T::ONE - t, T::ONE) };

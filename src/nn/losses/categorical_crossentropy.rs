@@ -1,6 +1,6 @@
 //! Categorical cross-entropy.
 
-use super::softmax::{RowTargets, Rows};
+use super::softmax::{LogitRows, RowTargets};
 use super::{CurvatureRoot, GaussNewton, Loss, Targets};
 use crate::real::Real;
 
@@ -60,8 +60,8 @@ impl<T: Real> GaussNewton<T> for CategoricalCrossentropy {
     }
 }
 
-fn rows<'a, T>(logits: &'a [T], width: usize, probabilities: &'a [T]) -> Rows<'a, T> {
-    Rows { logits, width, targets: RowTargets::Probabilities(probabilities) }
+fn rows<'a, T>(logits: &'a [T], width: usize, probabilities: &'a [T]) -> LogitRows<'a, T> {
+    LogitRows { logits, width, targets: RowTargets::Probabilities(probabilities) }
 }
 
 #[cfg(test)]

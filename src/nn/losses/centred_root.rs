@@ -1,6 +1,6 @@
 //! Roots of second derivatives under which constant changes vanish.
 
-use super::columns::{Columns, NARROW, RowPart, select_class};
+use super::columns::{LaneColumns, NARROW, RowPart, select_class};
 use crate::kernels::lanes::{LaneKernel, Register};
 use crate::kernels::simd::{self, Kernel};
 use crate::number::Number;
@@ -34,18 +34,18 @@ impl<'a, T: Real> CentredRoots<'a, T> {
     /// `R v` for parts of rows.
     pub(crate) fn times(&self, (v, of): (&[T], RowPart), (to, part): (&mut [T], RowPart)) {
         let CentredRoots { numbers, width } = *self;
-        Product { numbers, width, factors: (v, of), to: (to, part), is_transposed: false, adds: false }.form();
+        CentredProduct { numbers, width, factors: (v, of), to: (to, part), is_transposed: false, adds: false }.form();
     }
 
     /// `Rᵀ u` for parts of rows, in place of what is there or added to it.
     pub(crate) fn transposed_times(&self, (u, of): (&[T], RowPart), (to, part): (&mut [T], RowPart), adds: bool) {
         let CentredRoots { numbers, width } = *self;
-        Product { numbers, width, factors: (u, of), to: (to, part), is_transposed: true, adds }.form();
+        CentredProduct { numbers, width, factors: (u, of), to: (to, part), is_transposed: true, adds }.form();
     }
 }
 
 /// The product of every sample's root, or its transpose.
-struct Product<'a, T> {
+struct CentredProduct<'a, T> {
     numbers: &'a [T],
     width: usize,
     factors: (&'a [T], RowPart),
@@ -54,7 +54,7 @@ struct Product<'a, T> {
     adds: bool,
 }
 
-impl<T: Real> Product<'_, T> {
+impl<T: Real> CentredProduct<'_, T> {
     fn form(self) {
         if self.width > NARROW {
             simd::run(self);
@@ -65,10 +65,10 @@ impl<T: Real> Product<'_, T> {
 }
 
 /// Samples one by one.
-impl<T: Real> Kernel for Product<'_, T> {
+impl<T: Real> Kernel for CentredProduct<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        let Product { numbers, width, factors: (factors, of), to: (to, part), is_transposed, adds } = self;
+        let CentredProduct { numbers, width, factors: (factors, of), to: (to, part), is_transposed, adds } = self;
         let rows = numbers.chunks_exact(2 * width).zip(of.of(factors, width)).zip(part.of_mut(to, width));
         for ((numbers, factors), to) in rows {
             let (s, p) = numbers.split_at(width);
@@ -78,14 +78,14 @@ impl<T: Real> Kernel for Product<'_, T> {
 }
 
 /// Samples side by side.
-impl<T: Real> LaneKernel<T> for Product<'_, T> {
+impl<T: Real> LaneKernel<T> for CentredProduct<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<R: Register<T>>(self) {
-        let Product { numbers, width, factors: (factors, of), to: (to, part), is_transposed, adds } = self;
-        let (mut s_columns, mut p_columns) = (Columns::<T, R>::new(), Columns::<T, R>::new());
-        let (mut factor_columns, mut product) = (Columns::<T, R>::new(), Columns::<T, R>::new());
+        let CentredProduct { numbers, width, factors: (factors, of), to: (to, part), is_transposed, adds } = self;
+        let (mut s_columns, mut p_columns) = (LaneColumns::<T, R>::new(), LaneColumns::<T, R>::new());
+        let (mut factor_columns, mut product) = (LaneColumns::<T, R>::new(), LaneColumns::<T, R>::new());
         let [s_part, p_part] = [0, width].map(|first| RowPart { stride: 2 * width, first });
         let blocks = numbers.chunks(2 * width * R::LANES).zip(factors.chunks(of.stride * R::LANES));
         for ((numbers, factors), to) in blocks.zip(to.chunks_mut(part.stride * R::LANES)) {

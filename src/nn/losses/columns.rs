@@ -4,15 +4,15 @@ use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
 
-/// Most numbers of a narrow row. Wider ones fill registers by themselves.
+/// Largest width of a narrow row. Wider ones fill registers by themselves.
 pub(super) const NARROW: usize = 32;
 
 /// The same part of some rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowPart {
-    /// Numbers of a whole row.
+    /// Entries of a whole row.
     pub(crate) stride: usize,
-    /// The first number of the part.
+    /// The first entry of the part.
     pub(crate) first: usize,
 }
 
@@ -22,26 +22,26 @@ impl RowPart {
         RowPart { stride: width, first: 0 }
     }
 
-    /// The part of each row, of `width` numbers.
+    /// The part of each row, of `width` entries.
     #[inline(always)]
     pub(crate) fn of<T>(self, rows: &[T], width: usize) -> impl Iterator<Item = &[T]> {
         rows.chunks_exact(self.stride).map(move |row| &row[self.first..self.first + width])
     }
 
-    /// The part of each row, of `width` numbers.
+    /// The part of each row, of `width` entries.
     #[inline(always)]
     pub(crate) fn of_mut<T>(self, rows: &mut [T], width: usize) -> impl Iterator<Item = &mut [T]> {
         rows.chunks_exact_mut(self.stride).map(move |row| &mut row[self.first..self.first + width])
     }
 }
 
-/// Numbers of a few narrow rows, column by column. In lanes without a row are zeros, or numbers of a row before.
-pub(super) struct Columns<T, R>([Lanes<T, R>; NARROW]);
+/// Entries of a few narrow rows, column by column. Lanes without a row hold zeros, or entries of an earlier row.
+pub(super) struct LaneColumns<T, R>([Lanes<T, R>; NARROW]);
 
-impl<T: Real, R: Register<T>> Columns<T, R> {
+impl<T: Real, R: Register<T>> LaneColumns<T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
-        Columns([Lanes::splat(T::ZERO); NARROW])
+        LaneColumns([Lanes::splat(T::ZERO); NARROW])
     }
 
     /// The first columns.

@@ -4,8 +4,11 @@ use crate::number::Number;
 use crate::problem::RobustRow;
 use crate::real::Real;
 
+/// Outputs of some samples, their width, and the targets.
+pub(super) type Samples<'a, T> = (&'a [T], usize, &'a [T]);
+
 /// Fills the samples' losses with the mean over outputs of `loss(output, target)`.
-pub(super) fn means<T: Real>(outputs: &[T], width: usize, targets: &[T], losses: &mut [T], loss: impl Fn(T, T) -> T) {
+pub(super) fn means<T: Real>((outputs, width, targets): Samples<'_, T>, losses: &mut [T], loss: impl Fn(T, T) -> T) {
     let share = T::from_f64(1.0 / width as f64);
     let rows = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
     for (mean, (outputs, targets)) in losses.iter_mut().zip(rows) {
@@ -15,9 +18,7 @@ pub(super) fn means<T: Real>(outputs: &[T], width: usize, targets: &[T], losses:
 
 /// Fills the gradients of such losses, given `derivative(output, target)`.
 pub(super) fn gradients<T: Real>(
-    outputs: &[T],
-    width: usize,
-    targets: &[T],
+    (outputs, width, targets): Samples<'_, T>,
     gradients: &mut [T],
     derivative: impl Fn(T, T) -> T,
 ) {
@@ -29,11 +30,8 @@ pub(super) fn gradients<T: Real>(
 
 /// Fills residuals and roots for the mean of `½ weight e²` over the errors `e`.
 pub(super) fn squares<T: Real>(
-    outputs: &[T],
-    width: usize,
-    targets: &[T],
-    residuals: &mut [T],
-    roots: &mut [T],
+    (outputs, width, targets): Samples<'_, T>,
+    [residuals, roots]: [&mut [T]; 2],
     weight: T,
 ) {
     let root = (T::from_f64(1.0 / width as f64) * weight).sqrt();
@@ -46,15 +44,8 @@ pub(super) fn squares<T: Real>(
 
 /// Fills residuals and roots for the mean of a robust loss of the errors `e`, given its first derivative divided by `e`, and its
 /// second: by the rows that robust fits have.
-pub(super) fn robust<T: Real>(
-    outputs: &[T],
-    width: usize,
-    targets: &[T],
-    residuals: &mut [T],
-    roots: &mut [T],
-    derivatives: impl Fn(T) -> [T; 2],
-) {
-    curved(outputs, width, targets, residuals, roots, |y, t| {
+pub(super) fn robust<T: Real>(samples: Samples<'_, T>, to: [&mut [T]; 2], derivatives: impl Fn(T) -> [T; 2]) {
+    curved(samples, to, |y, t| {
         let [slope, curvature] = derivatives(y - t);
         let row = RobustRow::of_derivatives(y - t, slope, curvature, T::ZERO);
         (row.residual, row.root)
@@ -63,11 +54,8 @@ pub(super) fn robust<T: Real>(
 
 /// Fills residuals and roots for the mean of a convex loss, given both for each `(output, target)`.
 pub(super) fn curved<T: Real>(
-    outputs: &[T],
-    width: usize,
-    targets: &[T],
-    residuals: &mut [T],
-    roots: &mut [T],
+    (outputs, width, targets): Samples<'_, T>,
+    [residuals, roots]: [&mut [T]; 2],
     residual_and_root: impl Fn(T, T) -> (T, T),
 ) {
     let root_share = T::from_f64(1.0 / width as f64).sqrt();
@@ -78,8 +66,8 @@ pub(super) fn curved<T: Real>(
     }
 }
 
-/// The least root, where a target pulls with this gradient: smaller ones would only blow the residual up, which is the
-/// gradient over the root, and their square is lost to rounding beside the second derivative's largest value.
+/// Smallest root for a target that contributes the gradient `pull`: `√(ε pull)`. The residual, the gradient over the root,
+/// stays moderate, and the square of the root is lost to rounding error beside the largest second derivative.
 #[inline(always)]
 pub(super) fn least_root<N: Number>(pull: N) -> N {
     (N::splat(N::Element::EPSILON) * pull).sqrt()

@@ -57,18 +57,18 @@ pub trait GaussNewton<T: Real> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CurvatureRoot {
-    /// Each output has a residual of its own: one number for each, in the shape of the outputs.
+    /// Each output has a residual of its own: one entry for each, in the shape of the outputs.
     Diagonal,
     /// A matrix of `width` rows and columns for each sample, row after row: row `k` says how residual `k` changes with each
     /// of the outputs.
     Full,
     /// `R = diag(s) (I − 𝟙pᵀ)` for numbers `p` that sum to one: the change of an output less the mean of all changes under `p`.
-    /// `2 width` numbers for each sample, `s` and then `p`.
+    /// `2 width` entries for each sample, `s` and then `p`.
     Centred,
 }
 
 impl CurvatureRoot {
-    /// Numbers for each sample of `width` outputs.
+    /// Entries for each sample of `width` outputs.
     pub fn numbers(self, width: usize) -> usize {
         match self {
             CurvatureRoot::Diagonal => width,

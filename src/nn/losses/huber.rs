@@ -1,6 +1,6 @@
 //! Huber's loss.
 
-use super::{GaussNewton, Loss, Targets, elementwise};
+use super::{GaussNewton, Loss, elementwise};
 use crate::nn::TapeError;
 use crate::real::Real;
 
@@ -52,13 +52,9 @@ impl<T: Real> Loss<T> for Huber<T> {
         "Huber"
     }
 
-    fn targets(&self) -> Targets {
-        Targets::Values
-    }
-
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
         let (delta, half) = (self.delta, T::from_f64(0.5));
-        elementwise::means(outputs, width, targets, losses, |y, t| {
+        elementwise::means((outputs, width, targets), losses, |y, t| {
             let e = (y - t).abs();
             if e > delta { delta * (e - half * delta) } else { half * e * e }
         });
@@ -66,7 +62,7 @@ impl<T: Real> Loss<T> for Huber<T> {
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
         let delta = self.delta;
-        elementwise::gradients(outputs, width, targets, gradients, |y, t| (y - t).max(-delta).min(delta));
+        elementwise::gradients((outputs, width, targets), gradients, |y, t| (y - t).max(-delta).min(delta));
     }
 
     fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
@@ -77,7 +73,7 @@ impl<T: Real> Loss<T> for Huber<T> {
 impl<T: Real> GaussNewton<T> for Huber<T> {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
         let delta = self.delta;
-        elementwise::robust(outputs, width, targets, residuals, roots, |e| {
+        elementwise::robust((outputs, width, targets), [residuals, roots], |e| {
             if e.abs() > delta { [delta / e.abs(), T::ZERO] } else { [T::ONE; 2] }
         });
     }

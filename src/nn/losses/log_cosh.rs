@@ -1,6 +1,6 @@
 //! Log-cosh.
 
-use super::{GaussNewton, Loss, Targets, elementwise};
+use super::{GaussNewton, Loss, elementwise};
 use crate::autodiff::derivatives;
 use crate::real::Real;
 
@@ -26,13 +26,9 @@ impl<T: Real> Loss<T> for LogCosh {
         "log-cosh"
     }
 
-    fn targets(&self) -> Targets {
-        Targets::Values
-    }
-
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
         let (half, two, ln_2) = (T::from_f64(0.5), T::from_f64(2.0), T::from_f64(std::f64::consts::LN_2));
-        elementwise::means(outputs, width, targets, losses, |y, t| {
+        elementwise::means((outputs, width, targets), losses, |y, t| {
             let e = (y - t).abs();
             if e < T::ONE {
                 // cosh e = 1 + 2 sinh²(e/2): accurate for the smallest errors, which end a fit.
@@ -45,7 +41,7 @@ impl<T: Real> Loss<T> for LogCosh {
     }
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
-        elementwise::gradients(outputs, width, targets, gradients, |y, t| (y - t).tanh());
+        elementwise::gradients((outputs, width, targets), gradients, |y, t| (y - t).tanh());
     }
 
     fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
@@ -55,7 +51,7 @@ impl<T: Real> Loss<T> for LogCosh {
 
 impl<T: Real> GaussNewton<T> for LogCosh {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        elementwise::robust(outputs, width, targets, residuals, roots, |e| {
+        elementwise::robust((outputs, width, targets), [residuals, roots], |e| {
             let tanh = e.tanh();
             [if e == T::ZERO { T::ONE } else { tanh / e }, derivatives::tanh(e, tanh)]
         });

@@ -7,8 +7,8 @@ use crate::real::Real;
 
 /// A loss of each sample, given a network's outputs for it and, mostly, a target.
 ///
-/// All methods work on blocks of rows: `outputs` has rows of `width` numbers, and there are as many rows of targets: of
-/// one number for [`Targets::Labels`], of none for [`Targets::None`], and of `width` for all others.
+/// All methods work on blocks of rows: `outputs` has rows of `width` entries, and there are as many rows of targets: of
+/// one entry for [`Targets::Labels`], of none for [`Targets::None`], and of `width` for all others.
 ///
 /// A network minimises the sum over its loss terms of `weight · Σᵢ wᵢ lᵢ / rows`, with the sample weights `wᵢ`; the number
 /// of rows divides only what is a [`Reduction::Mean`].
@@ -17,7 +17,7 @@ use crate::real::Real;
 ///
 /// ```
 /// use marquardt::{LevenbergMarquardt, Variables};
-/// use marquardt::nn::{GaussNewton, Loss, Sequential, Targets};
+/// use marquardt::nn::{GaussNewton, Loss, Sequential};
 /// use ndarray::{Array2, array};
 ///
 /// /// `√(1 + e²) − 1` for every error `e`.
@@ -26,7 +26,6 @@ use crate::real::Real;
 ///
 /// impl Loss<f64> for Charbonnier {
 ///     fn name(&self) -> &'static str { "charbonnier" }
-///     fn targets(&self) -> Targets { Targets::Values }
 ///
 ///     fn values(&self, outputs: &[f64], width: usize, targets: &[f64], losses: &mut [f64]) {
 ///         let samples = outputs.chunks_exact(width).zip(targets.chunks_exact(width));
@@ -77,8 +76,10 @@ pub trait Loss<T: Real>: Debug + Send {
     /// Its name, for messages.
     fn name(&self) -> &'static str;
 
-    /// Kind of its targets.
-    fn targets(&self) -> Targets;
+    /// Kind of its targets; [`Targets::Values`], the default, are compared with the outputs.
+    fn targets(&self) -> Targets {
+        Targets::Values
+    }
 
     /// Reduction of the samples' losses to one.
     fn reduction(&self) -> Reduction {
@@ -110,11 +111,11 @@ pub trait Loss<T: Real>: Debug + Send {
 pub enum Targets {
     /// No reduction.
     None,
-    /// A number for each output.
+    /// An entry for each output.
     Values,
     /// A number from 0 to 1 for each output.
     Probabilities,
-    /// A number for each output, such as a count, that is not negative.
+    /// An entry for each output, such as a count, that is not negative.
     NonNegative,
     /// One class number for each sample; there are as many classes as outputs.
     Labels,

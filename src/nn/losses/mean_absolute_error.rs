@@ -1,6 +1,6 @@
 //! Mean absolute error.
 
-use super::{Loss, Targets, elementwise};
+use super::{Loss, elementwise};
 use crate::real::Real;
 
 /// The mean over outputs of `|y − t|`.
@@ -15,16 +15,12 @@ impl<T: Real> Loss<T> for MeanAbsoluteError {
         "mean absolute error"
     }
 
-    fn targets(&self) -> Targets {
-        Targets::Values
-    }
-
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
-        elementwise::means(outputs, width, targets, losses, |y, t| (y - t).abs());
+        elementwise::means((outputs, width, targets), losses, |y, t| (y - t).abs());
     }
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
-        elementwise::gradients(outputs, width, targets, gradients, |y, t| {
+        elementwise::gradients((outputs, width, targets), gradients, |y, t| {
             if y > t {
                 T::ONE
             } else if y < t {

@@ -1,6 +1,6 @@
 //! Mean squared error.
 
-use super::{GaussNewton, Loss, Targets, elementwise};
+use super::{GaussNewton, Loss, elementwise};
 use crate::real::Real;
 
 /// The mean over outputs of the squared error, `(y − t)²`.
@@ -14,17 +14,13 @@ impl<T: Real> Loss<T> for MeanSquaredError {
         "mean squared error"
     }
 
-    fn targets(&self) -> Targets {
-        Targets::Values
-    }
-
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
-        elementwise::means(outputs, width, targets, losses, |y, t| (y - t) * (y - t));
+        elementwise::means((outputs, width, targets), losses, |y, t| (y - t) * (y - t));
     }
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
         let two = T::from_f64(2.0);
-        elementwise::gradients(outputs, width, targets, gradients, |y, t| two * (y - t));
+        elementwise::gradients((outputs, width, targets), gradients, |y, t| two * (y - t));
     }
 
     fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
@@ -38,6 +34,6 @@ impl<T: Real> GaussNewton<T> for MeanSquaredError {
     }
 
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        elementwise::squares(outputs, width, targets, residuals, roots, T::from_f64(2.0));
+        elementwise::squares((outputs, width, targets), [residuals, roots], T::from_f64(2.0));
     }
 }

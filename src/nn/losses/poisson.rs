@@ -34,7 +34,7 @@ impl<T: Real> Loss<T> for Poisson {
     }
 
     fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
-        elementwise::means(outputs, width, targets, losses, |z, t| {
+        elementwise::means((outputs, width, targets), losses, |z, t| {
             let rate = z.exp();
             // A rate beyond all bounds outweighs everything.
             if rate.is_finite() { rate - t * z } else { rate }
@@ -42,7 +42,7 @@ impl<T: Real> Loss<T> for Poisson {
     }
 
     fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
-        elementwise::gradients(outputs, width, targets, gradients, |z, t| z.exp() - t);
+        elementwise::gradients((outputs, width, targets), gradients, |z, t| z.exp() - t);
     }
 
     fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
@@ -52,7 +52,7 @@ impl<T: Real> Loss<T> for Poisson {
 
 impl<T: Real> GaussNewton<T> for Poisson {
     fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        elementwise::curved(outputs, width, targets, residuals, roots, |z, t| {
+        elementwise::curved((outputs, width, targets), [residuals, roots], |z, t| {
             let (rate, root) = (z.exp(), (T::from_f64(0.5) * z).exp());
             if t == T::ZERO || !rate.is_finite() {
                 return (root, root);

@@ -9,7 +9,7 @@ use crate::real::Real;
 
 /// Rows of logits, and their targets.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a, T> {
+pub(super) struct LogitRows<'a, T> {
     pub(super) logits: &'a [T],
     pub(super) width: usize,
     pub(super) targets: RowTargets<'a, T>,
@@ -18,13 +18,13 @@ pub(super) struct Rows<'a, T> {
 /// Probabilities that rows should have.
 #[derive(Clone, Copy)]
 pub(super) enum RowTargets<'a, T> {
-    /// One for the class of this number.
+    /// Class numbers: a target of one for the class, and zeros for all others.
     Labels(&'a [T]),
-    /// A number for each class.
+    /// An entry for each class.
     Probabilities(&'a [T]),
 }
 
-impl<T: Real> Rows<'_, T> {
+impl<T: Real> LogitRows<'_, T> {
     /// Fills the losses `−Σ t ln p`.
     pub(super) fn losses(self, losses: &mut [T]) {
         if self.width > NARROW { one_by_one::losses(self, losses) } else { side_by_side::losses(self, losses) }
@@ -41,7 +41,7 @@ impl<T: Real> Rows<'_, T> {
 
     /// Fills residuals and [centred](super::CurvatureRoot::Centred) roots: the second derivative for targets of this total is
     /// `total (diag(p) − ppᵀ) = RᵀR` with `R = diag(s) (I − 𝟙pᵀ)` and `s² = total · p`, and the residuals are `g / s` for the
-    /// gradient `g = total · p − target`. Its numbers sum to zero, so that `Rᵀ` times the residuals is `g` for any `s`.
+    /// gradient `g = total · p − target`. Its entries sum to zero, so that `Rᵀ` times the residuals is `g` for any `s`.
     pub(super) fn residuals(self, residuals: &mut [T], roots: &mut [T]) {
         // Three numbers for each logit cost more side by side than they save.
         one_by_one::residuals(self, residuals, roots);
@@ -56,7 +56,7 @@ struct Softmax<N> {
     peak: N,
     /// Its class.
     at: N,
-    /// The sum of all other numerators: apart from the peak's 1, as it may be much smaller.
+    /// Sum of all numerators but the largest, which is 1: kept apart, as it may be much smaller.
     rest: N,
 }
 

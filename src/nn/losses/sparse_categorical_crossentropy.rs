@@ -1,6 +1,6 @@
 //! Categorical cross-entropy from class numbers.
 
-use super::softmax::{RowTargets, Rows};
+use super::softmax::{LogitRows, RowTargets};
 use super::{CurvatureRoot, GaussNewton, Loss, Targets};
 use crate::real::Real;
 
@@ -60,8 +60,8 @@ impl<T: Real> GaussNewton<T> for SparseCategoricalCrossentropy {
     }
 }
 
-fn rows<'a, T>(logits: &'a [T], width: usize, labels: &'a [T]) -> Rows<'a, T> {
-    Rows { logits, width, targets: RowTargets::Labels(labels) }
+fn rows<'a, T>(logits: &'a [T], width: usize, labels: &'a [T]) -> LogitRows<'a, T> {
+    LogitRows { logits, width, targets: RowTargets::Labels(labels) }
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use ndarray::Array2;
 
 use super::Network;
-use super::sample_sets::tiles;
 use crate::nn::BatchError;
-use crate::nn::sweep::{GradientSums, JacobianRows, Nowhere, Tile, coming_from};
+use crate::nn::sweep::{JacobianRows, Nowhere, coming_from};
 use crate::nn::tape::Node;
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
@@ -20,20 +19,17 @@ impl<T: Real> Network<T> {
     pub fn gradient_of(&mut self, variables: &Variables<T>, node: Node) -> Result<Array2<T>, BatchError> {
         self.check_node(node)?;
         self.check_bound(variables.values())?;
-        coming_from(self.tape.records(), |_| false, Some(node), &mut self.marks);
-        let mut gradient = Array2::from_elem((self.batch.rows(), node.width()), T::ZERO);
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, .. } = self;
-        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
-            let tile = Tile { tape, x: variables.values(), batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward(&tile, &loss_nodes[set]);
-            workspace.clear_derivatives();
-            terms.iter().filter(|term| term.set == set).for_each(|term| term.seed_gradient(&tile, workspace, buffers));
-            workspace.reverse(&tile, marks, &mut Nowhere);
-            if let Some(adjoint) = workspace.derivative(&tile, node) {
-                let numbers = gradient.as_slice_mut().expect("a new array is contiguous");
-                numbers[rows.start * node.width()..rows.end * node.width()].copy_from_slice(adjoint);
+        coming_from(self.sweeps.tape.records(), |_| false, Some(node), &mut self.marks);
+        let mut gradient = Array2::from_elem((self.rows(), node.width()), T::ZERO);
+        let entries = gradient.as_slice_mut().expect("a new array is contiguous");
+        self.sweeps.tiles(variables.values(), 0..self.rows(), |tile| {
+            tile.forward();
+            tile.seed_gradients(&mut T::default());
+            tile.reverse(&self.marks, &mut Nowhere);
+            if let Some(adjoint) = tile.workspace.derivative(&tile.tile, node) {
+                entries[tile.range(0, node.width())].copy_from_slice(adjoint);
             }
-        }
+        });
         Ok(gradient)
     }
 
@@ -45,19 +41,15 @@ impl<T: Real> Network<T> {
     pub fn per_example_gradients(&mut self, variables: &Variables<T>) -> Result<Array2<T>, BatchError> {
         self.check_bound(variables.values())?;
         let n = variables.values().len();
-        let mut rows_of_gradients = Array2::from_elem((self.batch.rows(), n), T::ZERO);
+        let mut rows_of_gradients = Array2::from_elem((self.rows(), n), T::ZERO);
+        let entries = rows_of_gradients.as_slice_mut().expect("a new array is contiguous");
         self.want_columns(std::slice::from_ref(&(0..n)));
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, columns, written, .. } = self;
-        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
-            let tile = Tile { tape, x: variables.values(), batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward(&tile, &loss_nodes[set]);
-            workspace.clear_derivatives();
-            terms.iter().filter(|term| term.set == set).for_each(|term| term.seed_gradient(&tile, workspace, buffers));
-            let numbers = rows_of_gradients.as_slice_mut().expect("a new array is contiguous");
-            let mut sink = JacobianRows::new(columns, &mut numbers[rows.start * n..rows.end * n], 0, 1, written);
-            workspace.reverse(&tile, marks, &mut sink);
-            sink.finish(workspace, &tile);
-        }
+        self.sweeps.tiles(variables.values(), 0..self.rows(), |tile| {
+            tile.forward();
+            tile.seed_gradients(&mut T::default());
+            let rows = &mut entries[tile.range(0, n)];
+            tile.reverse_to_rows(&self.marks, JacobianRows::new(&self.columns, rows, 0, 1, &mut self.written));
+        });
         Ok(rows_of_gradients)
     }
 
@@ -69,7 +61,7 @@ impl<T: Real> Network<T> {
     ///
     /// # Panics
     ///
-    /// When `v` has not as many numbers as `x`, or `product` not as many as there are residuals.
+    /// When `v` has not as many entries as `x`, or `product` not as many as there are residuals.
     pub fn jacobian_vector(&mut self, x: &[T], v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
         self.check_residuals(x)?;
         assert_eq!(
@@ -77,18 +69,10 @@ impl<T: Real> Network<T> {
             (x.len(), self.residual_count()),
             "lengths of the direction and the result"
         );
-        let group = self.rows_per_sample();
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, masks, residuals, .. } = self;
-        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
-            let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward(&tile, &loss_nodes[set]);
-            workspace.tangent(&tile, &loss_nodes[set], v);
-            let product = &mut product[rows.start * group..rows.end * group];
-            for term in terms.iter().filter(|term| term.set == set) {
-                term.residuals(&tile, workspace, buffers, &mut residuals[..product.len()], group);
-                term.residual_derivatives(workspace.derivative(&tile, term.output), buffers, product, group);
-            }
-        }
+        self.sweeps.tiles(x, 0..self.rows(), |tile| {
+            tile.forward();
+            tile.push(v, &mut product[tile.range(0, tile.group)]);
+        });
         Ok(())
     }
 
@@ -100,27 +84,11 @@ impl<T: Real> Network<T> {
     ///
     /// # Panics
     ///
-    /// When `u` has not as many numbers as there are residuals, or `product` not as many as `x`.
+    /// When `u` has not as many entries as there are residuals, or `product` not as many as `x`.
     pub fn jacobian_transposed_vector(&mut self, x: &[T], u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
         self.check_residuals(x)?;
         assert_eq!((u.len(), product.len()), (self.residual_count(), x.len()), "lengths of the factors and the result");
-        coming_from(self.tape.records(), |_| true, None, &mut self.marks);
-        let group = self.rows_per_sample();
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, residuals, gradients, .. } =
-            self;
-        gradients.clear();
-        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
-            let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward(&tile, &loss_nodes[set]);
-            workspace.clear_derivatives();
-            let factors = &u[rows.start * group..rows.end * group];
-            for term in terms.iter().filter(|term| term.set == set) {
-                term.residuals(&tile, workspace, buffers, &mut residuals[..factors.len()], group);
-                term.seed_residuals(&tile, workspace, buffers, factors, group);
-            }
-            workspace.reverse(&tile, marks, &mut GradientSums(gradients));
-        }
-        product.copy_from_slice(gradients.flat_mut());
-        Ok(())
+        product.fill(T::ZERO);
+        self.pull_back(x, 0, u, product)
     }
 }

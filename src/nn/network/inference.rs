@@ -3,9 +3,10 @@
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::Network;
+use super::loss_sweeps::LossSweeps;
 use crate::nn::BatchError;
-use crate::nn::batch::{Selection, row_count};
-use crate::nn::sweep::{Tile, leading_to};
+use crate::nn::batch::{SampleArrays, Selection};
+use crate::nn::sweep::{BatchTile, leading_to};
 use crate::nn::tape::Node;
 use crate::real::Real;
 use crate::variables::Variables;
@@ -22,7 +23,7 @@ impl<T: Real> Network<T> {
         inputs: &[ArrayView2<'_, T>],
         output: Node,
     ) -> Result<Array2<T>, BatchError> {
-        let rows = row_count(inputs, &[]);
+        let rows = SampleArrays { inputs, targets: &[], weights: None }.rows();
         let mut predictions = Array2::from_elem((rows, output.width()), T::ZERO);
         self.predict_into(variables, inputs, output, predictions.view_mut())?;
         Ok(predictions)
@@ -40,7 +41,8 @@ impl<T: Real> Network<T> {
         output: Node,
         mut predictions: ArrayViewMut2<'_, T>,
     ) -> Result<(), BatchError> {
-        let rows = row_count(inputs, &[]);
+        let samples = SampleArrays { inputs, targets: &[], weights: None };
+        let rows = samples.rows();
         self.check_node(output)?;
         self.check_point(variables.values())?;
         self.schema.check_inputs(inputs, &Selection::Range(0..rows), rows)?;
@@ -48,11 +50,11 @@ impl<T: Real> Network<T> {
         if expected != found {
             return Err(BatchError::Output { expected, found });
         }
-        let Network { tape, workspace, passing, marks, .. } = self;
+        let Network { sweeps: LossSweeps { tape, workspace, .. }, passing, marks, .. } = self;
         leading_to(tape.records(), std::iter::once(output), marks);
         for rows in workspace.tiles(0..rows) {
-            passing.fill(inputs, &[], None, &Selection::Range(rows.clone()));
-            let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
+            passing.fill(samples, &Selection::Range(rows.clone()));
+            let tile = BatchTile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
             workspace.forward(&tile, marks);
             let values = workspace.value(&tile, output).chunks_exact(output.width());
             for (row, values) in rows.zip(values) {
@@ -76,6 +78,6 @@ impl<T: Real> Network<T> {
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
     ) -> Result<T, BatchError> {
-        self.visit(variables, inputs, targets, None, |_| ())
+        self.visit(variables, SampleArrays { inputs, targets, weights: None }, |_| ())
     }
 }

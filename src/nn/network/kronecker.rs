@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::Network;
+use super::loss_tile::LossTile;
 use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
-use crate::nn::BatchError;
 use crate::nn::factor_plan::FactorPlan;
-use crate::nn::sweep::{FactorSums, GradientSums, GradientSumsWithProducts, Tile, fill_signs};
+use crate::nn::sweep::{FactorSums, GradientSums, LayerProducts, fill_signs};
 use crate::problem::{
     EvaluationError, FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored, Objective, OutputProducts,
 };
@@ -38,7 +38,7 @@ impl<T: Real> KroneckerFactored<T> for Network<T> {
             if let Some(ranks) = self.several_ranks() {
                 ranks.all_sum(factors.sums_mut()).map_err(EvaluationError::new)?;
             }
-            factors.finish(self.batch.mean_over);
+            factors.finish(self.sweeps.batch.mean_over);
         }
         Ok(loss)
     }
@@ -83,14 +83,14 @@ impl<T: Real> Network<T> {
             return Err(NotKroneckerFactored::SampleSets);
         }
         if self.factor_plan.is_none() {
-            self.factor_plan = Some(FactorPlan::new(&self.tape, &self.variables, &self.loss_nodes[0])?);
+            self.factor_plan = Some(FactorPlan::new(&self.sweeps.tape, &self.variables, &self.sweeps.loss_nodes[0])?);
         }
         Ok(())
     }
 
     /// Rows that factors are estimated from: a part that moves on with every count.
     fn sampled_rows(&self, share: f64, count: u64) -> Range<usize> {
-        let rows = self.batch.rows();
+        let rows = self.rows();
         let sampled = ((rows as f64 * share).ceil() as usize).min(rows);
         let parts = rows.checked_div(sampled).unwrap_or(1) as u64;
         let start = (count % parts) as usize * sampled;
@@ -109,56 +109,36 @@ impl<T: Real> Network<T> {
         if let Some(sample) = &mut sample {
             sample.factors.begin();
         }
-        self.check_bound(x).map_err(EvaluationError::new)?;
-        if !gradients.variables().eq(self.variables.iter()) {
-            return Err(EvaluationError::new(BatchError::Gradients));
-        }
-        gradients.clear();
+        self.begin_gradient(x, gradients)?;
         self.want_columns(trainable);
-        let group = self.rows_per_sample();
         let sampled = sample.as_ref().map_or(0..0, |sample| self.sampled_rows(sample.share, sample.signs[1]));
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, .. } = self;
-        let Network { residuals, signs, columns, variables, .. } = self;
-        let Some(plan) = &mut self.factor_plan else {
+        let (samples, group) = (self.rows(), self.rows_per_sample());
+        let Network { sweeps, marks, signs, columns, variables, factor_plan, .. } = self;
+        let Some(plan) = factor_plan else {
             return Err(EvaluationError::new(NotKroneckerFactored::Layers));
         };
         plan.activate(variables.iter().filter(|&variable| columns.include(variable)));
         plan.sampled = sampled.clone();
+        let (of_variable, active) = (&plan.of_variable, &plan.active);
         let mut loss = T::ZERO;
-        let tiles = plan.parts(batch.rows()).map(|part| workspace.tiles(part));
-        for rows in tiles.into_iter().flatten() {
+        let mut visit = |tile: &mut LossTile<'_, T>| {
+            let rows = tile.tile.rows.clone();
+            tile.forward_once(keep);
+            tile.seed_gradients(&mut loss);
+            let products = products.as_deref_mut().map(|products| LayerProducts { products, of_variable, samples });
+            tile.reverse(marks, &mut GradientSums { gradients, products });
             let is_sampled = sampled.contains(&rows.start);
-            let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward_once(&tile, &loss_nodes[0], keep);
-            workspace.clear_derivatives();
-            for term in &*terms {
-                loss += term.loss_and_seed(&tile, workspace, buffers);
-            }
-            let gradient_sums = GradientSums(gradients);
-            match products.as_deref_mut() {
-                None => workspace.reverse(&tile, marks, &mut { gradient_sums }),
-                Some(products) => {
-                    let (of_variable, samples) = (&plan.of_variable, batch.rows());
-                    let sums = GradientSumsWithProducts { gradients: gradient_sums, products, of_variable, samples };
-                    workspace.reverse(&tile, marks, &mut { sums });
-                }
-            }
             let Some(FactorSample { factors, signs: source, .. }) = sample.as_deref_mut().filter(|_| is_sampled) else {
-                continue;
+                return;
             };
             signs.resize(signs.len().max(rows.len() * group), T::ZERO);
             let signs = &mut signs[..rows.len() * group];
-            fill_signs(*source, batch.places(&rows), group, signs);
-            workspace.clear_derivatives();
-            for term in &*terms {
-                term.residuals(&tile, workspace, buffers, &mut residuals[..signs.len()], group);
-                term.seed_residuals(&tile, workspace, buffers, signs, group);
-            }
-            let root_weights = batch.root_weights(&rows);
+            fill_signs(*source, tile.tile.batch.places(&rows), group, signs);
+            let root_weights = tile.tile.batch.root_weights(&rows);
             factors.add_samples(root_weights);
-            let (of_variable, active) = (&plan.of_variable, &plan.active);
-            workspace.reverse(&tile, marks, &mut FactorSums { factors, of_variable, active, root_weights });
-        }
+            tile.pull(signs, marks, &mut FactorSums { factors, of_variable, active, root_weights });
+        };
+        plan.parts(samples).into_iter().for_each(|part| sweeps.tiles(x, part, &mut visit));
         for variable in variables.iter().filter(|&variable| !columns.include(variable)) {
             gradients.set(variable, Gradient::Absent);
         }
@@ -169,32 +149,23 @@ impl<T: Real> Network<T> {
     fn own_curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Result<(), EvaluationError> {
         products.fill(T::ZERO);
         self.check_residuals(x)?;
-        let (group, count) = (self.rows_per_sample(), directions.len());
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, masks, residuals, signs, .. } = self;
-        let Some(plan) = &self.factor_plan else {
+        let (samples, count) = (self.rows(), directions.len());
+        let Network { sweeps, signs, factor_plan: Some(plan), .. } = self else {
             return Err(EvaluationError::new(NotKroneckerFactored::Layers));
         };
-        let tiles = plan.parts(batch.rows()).map(|part| workspace.tiles(part));
-        for rows in tiles.into_iter().flatten() {
-            let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            let size = rows.len() * group;
+        let mut visit = |tile: &mut LossTile<'_, T>| {
+            let size = tile.tile.rows.len() * tile.group;
             signs.resize(signs.len().max(size * count), T::ZERO);
-            workspace.forward_once(&tile, &loss_nodes[0], count > 1);
+            tile.forward_once(count > 1);
             for (direction, derivatives) in directions.iter().zip(signs.chunks_exact_mut(size.max(1))) {
-                workspace.tangent(&tile, &loss_nodes[0], direction);
-                for term in &*terms {
-                    term.residuals(&tile, workspace, buffers, &mut residuals[..size], group);
-                    let change = workspace.derivative(&tile, term.output);
-                    term.residual_derivatives(change, buffers, derivatives, group);
-                }
+                tile.push(direction, derivatives);
             }
-            for i in 0..count {
-                for j in 0..count {
-                    let [a, b] = [i, j].map(|k| &signs[k * size..(k + 1) * size]);
-                    products[i * count + j] += dot(a, b);
-                }
+            for (place, product) in products.iter_mut().enumerate() {
+                let [a, b] = [place / count, place % count].map(|k| &signs[k * size..(k + 1) * size]);
+                *product += dot(a, b);
             }
-        }
+        };
+        plan.parts(samples).into_iter().for_each(|part| sweeps.tiles(x, part, &mut visit));
         Ok(())
     }
 }

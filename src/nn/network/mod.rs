@@ -3,6 +3,8 @@
 mod derivatives;
 mod inference;
 mod kronecker;
+mod loss_sweeps;
+mod loss_tile;
 mod objective;
 mod predictions;
 mod products;
@@ -16,18 +18,19 @@ use std::ops::Range;
 
 use ndarray::ArrayView2;
 
-use super::batch::{Batch, InputRule, Numbers, Schema, Selection, TargetRule, check_weights, row_count};
+use super::batch::{Batch, InputRule, SampleArrays, Schema, Selection, TargetRule, check_weights};
 use super::error::{BatchError, TapeError};
 use super::factor_plan::FactorPlan;
 use super::factors::Factors;
-use super::losses::{Loss, Targets};
+use super::losses::Loss;
 use super::sweep::{Masks, RowProgress, WantedColumns, Workspace, coming_from, leading_to};
-use super::tape::{Node, Operation, Record, Tape};
-use super::term::Term;
+use super::tape::{Node, Operation, Tape, TapeRecord};
+use super::term::LossTerm;
 use super::weighted_loss::LossBuffers;
 use crate::distributed::Communicator;
 use crate::real::Real;
-use crate::variables::{Gradients, Variable, Variables};
+use crate::variables::{Variable, Variables};
+use loss_sweeps::LossSweeps;
 use sample_sets::SampleSets;
 
 /// A tape with a loss, bound to a batch.
@@ -64,27 +67,17 @@ use sample_sets::SampleSets;
 /// ```
 #[derive(Debug)]
 pub struct Network<T> {
-    tape: Tape<T>,
+    sweeps: LossSweeps<T>,
     /// Names and places, not values.
     variables: Variables<T>,
-    terms: Vec<Term<T>>,
     sets: SampleSets,
     schema: Schema,
-    batch: Batch<T>,
-    /// Rows that pass by in evaluation mode.
+    /// The tile at hand in evaluation mode.
     passing: Batch<T>,
-    masks: Masks,
-    workspace: Workspace<T>,
-    buffers: LossBuffers<T>,
-    /// Nodes that the loss of each set of samples is computed from.
-    loss_nodes: Vec<Vec<bool>>,
     /// Nodes that the sweep at hand visits.
     marks: Vec<bool>,
     columns: WantedColumns,
     written: RowProgress,
-    gradients: Gradients<T>,
-    /// Residuals of a tile.
-    residuals: Vec<T>,
     /// Loss of the rows that were evaluated last.
     cost: T,
     /// Layer inputs and output sensitivities, from which `Jv`, `Jᵀu` and `JJᵀ` are computed.
@@ -110,7 +103,7 @@ impl<T: Real> Network<T> {
     pub fn new(tape: Tape<T>, variables: &Variables<T>) -> Result<Self, TapeError> {
         let known: Vec<Variable> = variables.iter().collect();
         let mut inputs = Vec::new();
-        for (index, Record { operation, width, .. }) in tape.records().iter().enumerate() {
+        for (index, TapeRecord { operation, width, .. }) in tape.records().iter().enumerate() {
             let name = operation.name();
             if !operation.arguments().all(|node| tape.holds(node) && node.index() < index) {
                 return Err(TapeError::ForeignNode { operation: name });
@@ -138,29 +131,32 @@ impl<T: Real> Network<T> {
                 _ => {}
             }
         }
-        Ok(Network {
-            workspace: Workspace::new(&tape),
-            loss_nodes: vec![vec![false; tape.records().len()]],
-            sets: SampleSets::new(),
-            marks: vec![false; tape.records().len()],
-            gradients: Gradients::new(variables),
-            variables: variables.clone(),
+        let marks = vec![false; tape.records().len()];
+        let sweeps = LossSweeps {
             terms: Vec::new(),
-            schema: Schema { inputs, targets: Vec::new(), may_be_empty: false },
-            batch: Batch::new(),
-            passing: Batch::new(),
+            loss_nodes: vec![marks.clone()],
+            batch: Batch::default(),
             masks: Masks { seed: 0, step: 0 },
+            workspace: Workspace::new(&tape),
             buffers: LossBuffers::default(),
+            residuals: Vec::new(),
+            tape,
+        };
+        Ok(Network {
+            sweeps,
+            sets: SampleSets::new(),
+            marks,
+            variables: variables.clone(),
+            schema: Schema { inputs, targets: Vec::new(), may_be_empty: false },
+            passing: Batch::default(),
             columns: WantedColumns::default(),
             written: RowProgress::default(),
-            residuals: Vec::new(),
             cost: T::ZERO,
-            factors: Factors::new(),
+            factors: Factors::default(),
             factor_plan: None,
             signs: Vec::new(),
             ranks: Communicator::single(),
             message: Vec::new(),
-            tape,
         })
     }
 
@@ -184,72 +180,65 @@ impl<T: Real> Network<T> {
 
     /// Adds a loss of the samples of one set.
     fn with_term(mut self, set: usize, output: Node, loss: Box<dyn Loss<T>>, weight: T) -> Result<Self, TapeError> {
-        if !self.tape.holds(output) {
+        if !self.sweeps.tape.holds(output) {
             return Err(TapeError::ForeignNode { operation: loss.name() });
         }
         if !(weight >= T::ZERO && weight.is_finite()) {
             return Err(TapeError::LossWeight { loss: loss.name(), weight: weight.to_f64() });
         }
         let width = output.width();
-        let rule = match loss.targets() {
-            Targets::None => None,
-            Targets::Values => Some(TargetRule { width, numbers: Numbers::Any }),
-            Targets::Probabilities => Some(TargetRule { width, numbers: Numbers::Probabilities }),
-            Targets::NonNegative => Some(TargetRule { width, numbers: Numbers::NonNegative }),
-            Targets::Labels => Some(TargetRule { width: 1, numbers: Numbers::Classes(width) }),
-        };
-        let target = rule.map(|rule| {
+        let target = TargetRule::of(loss.targets(), width).map(|rule| {
             self.schema.targets.push(rule);
             self.schema.targets.len() - 1
         });
-        let first_row = self.rows_of_set(set);
-        self.terms.push(Term { output, loss, weight, set, target, first_row });
-        self.buffers.reserve(self.workspace.tile_rows(), width);
-        self.residuals.resize(self.workspace.tile_rows() * self.rows_per_sample(), T::ZERO);
+        let first_row = self.sweeps.rows_of_set(set);
+        self.sweeps.terms.push(LossTerm { output, loss, weight, set, target, first_row });
+        self.sweeps.buffers.reserve(self.sweeps.workspace.tile_rows(), width);
+        self.sweeps.residuals.resize(self.sweeps.workspace.tile_rows() * self.rows_per_sample(), T::ZERO);
         self.mark_loss_nodes();
-        // A batch that was bound before has no target for this loss, and what products were planned for does not know it.
-        self.batch = Batch::new();
-        self.factors = Factors::new();
+        // A batch that was bound before has no target for this loss, and plans of products do not contain it.
+        self.sweeps.batch = Batch::default();
+        self.factors = Factors::default();
         self.factor_plan = None;
         Ok(self)
     }
 
     /// Sets the seed of dropout's masks.
     pub fn with_seed(mut self, seed: u64) -> Self {
-        self.masks = Masks { seed, step: 0 };
+        self.sweeps.masks = Masks { seed, step: 0 };
         self.forget_values();
         self
     }
 
     /// Number of batches bound so far; it and the seed determine dropout's masks.
     pub fn mask_step(&self) -> u64 {
-        self.masks.step
+        self.sweeps.masks.step
     }
 
     /// Sets the number of batches that count as bound, to repeat or to resume a training with dropout.
     pub fn set_mask_step(&mut self, step: u64) {
-        self.masks.step = step;
+        self.sweeps.masks.step = step;
         self.forget_values();
     }
 
     /// The values of the bound batch are to be computed anew.
     fn forget_values(&mut self) {
-        self.workspace.bind(self.batch.rows(), self.variables.values().len());
+        self.sweeps.workspace.bind(self.sweeps.batch.rows(), self.variables.values().len());
     }
 
     /// The tape.
     pub fn tape(&self) -> &Tape<T> {
-        &self.tape
+        &self.sweeps.tape
     }
 
     /// Outputs that the losses are of, in their order.
     pub fn outputs(&self) -> Vec<Node> {
-        self.terms.iter().map(|term| term.output).collect()
+        self.sweeps.terms.iter().map(|term| term.output).collect()
     }
 
     /// Rows of the bound batch, this rank's where there are several; zero before the first.
     pub fn rows(&self) -> usize {
-        self.batch.rows()
+        self.sweeps.batch.rows()
     }
 
     /// Binds a minibatch: an array for each input, and one for each loss that compares with a target.
@@ -264,8 +253,8 @@ impl<T: Real> Network<T> {
         inputs: &[ArrayView2<'_, T>],
         targets: &[ArrayView2<'_, T>],
     ) -> Result<&mut Self, BatchError> {
-        let rows = self.own_rows(inputs, targets);
-        self.bind(inputs, targets, None, &Selection::Range(0..rows), None)
+        let samples = SampleArrays { inputs, targets, weights: None };
+        self.bind(samples, &self.all_rows(samples), None)
     }
 
     /// Binds a minibatch with a weight for each sample.
@@ -279,8 +268,8 @@ impl<T: Real> Network<T> {
         targets: &[ArrayView2<'_, T>],
         sample_weights: &[T],
     ) -> Result<&mut Self, BatchError> {
-        let rows = self.own_rows(inputs, targets);
-        self.bind(inputs, targets, Some(sample_weights), &Selection::Range(0..rows), None)
+        let samples = SampleArrays { inputs, targets, weights: Some(sample_weights) };
+        self.bind(samples, &self.all_rows(samples), None)
     }
 
     /// Binds these rows of a whole data set.
@@ -294,7 +283,7 @@ impl<T: Real> Network<T> {
         targets: &[ArrayView2<'_, T>],
         rows: &[usize],
     ) -> Result<&mut Self, BatchError> {
-        self.bind(inputs, targets, None, &Selection::Rows(rows), None)
+        self.bind(SampleArrays { inputs, targets, weights: None }, &Selection::Rows(rows), None)
     }
 
     /// Binds these rows of a whole data set, which has a weight for each of its rows.
@@ -310,46 +299,38 @@ impl<T: Real> Network<T> {
         sample_weights: &[T],
         rows: &[usize],
     ) -> Result<&mut Self, BatchError> {
-        self.bind(inputs, targets, Some(sample_weights), &Selection::Rows(rows), None)
+        let samples = SampleArrays { inputs, targets, weights: Some(sample_weights) };
+        self.bind(samples, &Selection::Rows(rows), None)
     }
 
     /// Binds rows; with their places in the batch of all ranks, where these are not in the order of the ranks.
-    fn bind(
+    pub(crate) fn bind(
         &mut self,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
+        samples: SampleArrays<'_, T>,
         selection: &Selection<'_>,
         places: Option<&[usize]>,
     ) -> Result<&mut Self, BatchError> {
-        let checked = self.check(inputs, targets, weights, selection);
-        let share = self.share(checked, selection.len())?;
-        self.sets.sort(inputs, selection);
+        let share = self.share(self.check(samples, selection), selection.len())?;
+        self.sets.sort(samples.inputs, selection);
         if self.sets.input.is_none() {
-            self.batch.fill(inputs, targets, weights, selection);
-            self.batch.share(share, places);
+            self.sweeps.batch.fill(samples, selection);
+            self.sweeps.batch.share(share, places);
         } else {
             let given: Vec<usize> = selection.iter().collect();
             let rows: Vec<usize> = self.sets.order.iter().map(|&place| given[place]).collect();
             let places: Option<Vec<usize>> = places.map(|p| self.sets.order.iter().map(|&place| p[place]).collect());
-            self.batch.fill(inputs, targets, weights, &Selection::Rows(&rows));
-            self.batch.share(share, places.as_deref());
-            self.batch.divide(&self.sets.sizes);
+            self.sweeps.batch.fill(samples, &Selection::Rows(&rows));
+            self.sweeps.batch.share(share, places.as_deref());
+            self.sweeps.batch.divide(&self.sets.sizes);
         }
-        // One of 2⁶⁴ masks, after the last of which comes the first again.
-        self.masks.step = self.masks.step.wrapping_add(1);
+        // The masks repeat after 2⁶⁴ batches.
+        self.sweeps.masks.step = self.sweeps.masks.step.wrapping_add(1);
         self.forget_values();
         Ok(self)
     }
 
-    fn check(
-        &self,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
-        selection: &Selection<'_>,
-    ) -> Result<(), BatchError> {
-        let rows = row_count(inputs, targets);
+    fn check(&self, samples: SampleArrays<'_, T>, selection: &Selection<'_>) -> Result<(), BatchError> {
+        let (rows, SampleArrays { inputs, targets, weights }) = (samples.rows(), samples);
         self.schema.check_inputs(inputs, selection, rows)?;
         self.schema.check_targets(targets, selection, rows)?;
         weights.map_or(Ok(()), |weights| check_weights(weights, selection, rows))
@@ -357,26 +338,27 @@ impl<T: Real> Network<T> {
 
     /// Residuals of each sample, of all terms together.
     fn rows_per_sample(&self) -> usize {
-        (0..self.sets.count).map(|set| self.rows_of_set(set)).max().unwrap_or(0)
+        self.sweeps.rows_per_sample()
     }
 
     /// Finds the nodes that the losses of each set are computed from.
     fn mark_loss_nodes(&mut self) {
-        self.loss_nodes.resize(self.sets.count, Vec::new());
-        for (set, nodes) in self.loss_nodes.iter_mut().enumerate() {
-            let outputs = self.terms.iter().filter(|term| term.set == set).map(|term| term.output);
-            leading_to(self.tape.records(), outputs, nodes);
+        let LossSweeps { tape, terms, loss_nodes, .. } = &mut self.sweeps;
+        loss_nodes.resize(self.sets.count, Vec::new());
+        for (set, nodes) in loss_nodes.iter_mut().enumerate() {
+            let outputs = terms.iter().filter(|term| term.set == set).map(|term| term.output);
+            leading_to(tape.records(), outputs, nodes);
         }
     }
 
-    /// Sets up a sweep back to some numbers of the flat vector.
+    /// Sets up a sweep back to some entries of the flat vector.
     fn want_columns(&mut self, columns: &[Range<usize>]) {
         self.columns.set(self.variables.iter(), columns);
-        coming_from(self.tape.records(), |variable| self.columns.include(variable), None, &mut self.marks);
+        coming_from(self.sweeps.tape.records(), |variable| self.columns.include(variable), None, &mut self.marks);
     }
 
     fn check_node(&self, node: Node) -> Result<(), BatchError> {
-        if self.tape.holds(node) { Ok(()) } else { Err(BatchError::ForeignNode) }
+        if self.sweeps.tape.holds(node) { Ok(()) } else { Err(BatchError::ForeignNode) }
     }
 
     /// Refuses a flat vector of the wrong length.
@@ -387,10 +369,10 @@ impl<T: Real> Network<T> {
 
     /// Checks that a point can be evaluated on the bound batch.
     fn check_bound(&self, x: &[T]) -> Result<(), BatchError> {
-        if self.terms.is_empty() {
+        if self.sweeps.terms.is_empty() {
             return Err(BatchError::NoLoss);
         }
-        if self.batch.mean_over == 0 {
+        if self.sweeps.batch.mean_over == 0 {
             return Err(BatchError::Unbound);
         }
         self.check_sets()?;

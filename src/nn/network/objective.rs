@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use super::Network;
-use super::sample_sets::tiles;
 use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 use crate::nn::BatchError;
-use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, Tile, coming_from};
+use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, coming_from};
 use crate::problem::{
     EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored, NotLeastSquares,
     Objective,
@@ -48,8 +47,8 @@ impl<T: Real> LeastSquares<T> for Network<T> {
     }
 
     fn residual_count(&self) -> usize {
-        // Of no batch one sample is asked for, and its evaluation says that none is bound.
-        let samples = if self.batch.mean_over == 0 { 1 } else { self.batch.rows() };
+        // Without a batch there is one sample, whose evaluation returns the error.
+        let samples = if self.sweeps.batch.mean_over == 0 { 1 } else { self.sweeps.batch.rows() };
         samples * self.rows_per_sample()
     }
 
@@ -139,36 +138,35 @@ impl<T: Real> Network<T> {
     /// The part of the loss that this rank's rows make.
     fn own_loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
         self.check_bound(x).map_err(EvaluationError::new)?;
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, masks, .. } = self;
         let mut loss = T::ZERO;
-        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
-            let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
-            workspace.forward(&tile, &loss_nodes[set]);
-            loss += terms.iter().filter(|term| term.set == set).map(|term| term.loss(&tile, workspace, buffers)).sum();
-        }
+        self.sweeps.tiles(x, 0..self.rows(), |tile| {
+            tile.forward();
+            loss += tile.loss();
+        });
         Ok(loss)
     }
 
     /// The part of the loss that this rank's rows make, and its gradient.
     fn own_loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
+        self.begin_gradient(x, gradients)?;
+        coming_from(self.sweeps.tape.records(), |_| true, None, &mut self.marks);
+        let mut loss = T::ZERO;
+        self.sweeps.tiles(x, 0..self.rows(), |tile| {
+            tile.forward();
+            tile.seed_gradients(&mut loss);
+            tile.reverse(&self.marks, &mut GradientSums { gradients, products: None });
+        });
+        Ok(loss)
+    }
+
+    /// Checks that the gradient can be computed, and clears the one before.
+    pub(super) fn begin_gradient(&self, x: &[T], gradients: &mut Gradients<T>) -> Result<(), EvaluationError> {
         self.check_bound(x).map_err(EvaluationError::new)?;
         if !gradients.variables().eq(self.variables.iter()) {
             return Err(EvaluationError::new(BatchError::Gradients));
         }
         gradients.clear();
-        coming_from(self.tape.records(), |_| true, None, &mut self.marks);
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, .. } = self;
-        let mut loss = T::ZERO;
-        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
-            let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
-            workspace.forward(&tile, &loss_nodes[set]);
-            workspace.clear_derivatives();
-            for term in terms.iter().filter(|term| term.set == set) {
-                loss += term.loss_and_seed(&tile, workspace, buffers);
-            }
-            workspace.reverse(&tile, marks, &mut GradientSums(gradients));
-        }
-        Ok(loss)
+        Ok(())
     }
 
     /// Residuals of samples, and the wanted columns of their Jacobian.
@@ -180,33 +178,29 @@ impl<T: Real> Network<T> {
         mut jacobian: Option<&mut [T]>,
     ) -> Result<(), EvaluationError> {
         self.check_residuals(x)?;
-        // Acceleration may come late, and should find its memory there.
-        self.workspace.reserve_curvatures();
+        // Reserved here, so that a later geodesic correction allocates nothing.
+        self.sweeps.workspace.reserve_curvatures();
         let (exact, group) = (self.is_exact(), self.rows_per_sample());
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, columns, written, .. } = self;
-        let width = group * columns.count();
-        let first = first / group;
+        let (first, width) = (first / group, group * self.columns.count());
         self.cost = T::ZERO;
-        for (set, rows) in tiles(workspace, batch, first..first + r.len() / group) {
-            let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            workspace.forward_once(&tile, &loss_nodes[set], jacobian.is_some());
-            let (start, end) = (rows.start - first, rows.end - first);
-            for term in terms.iter().filter(|term| term.set == set) {
-                term.residuals(&tile, workspace, buffers, &mut r[start * group..end * group], group);
+        self.sweeps.tiles(x, first..first + r.len() / group, |tile| {
+            tile.forward_once(jacobian.is_some());
+            for term in tile.terms() {
+                tile.residuals(term, &mut r[tile.range(first, group)]);
                 if !exact {
-                    self.cost += term.loss(&tile, workspace, buffers);
+                    self.cost += tile.loss_of(term);
                 }
                 let Some(jacobian) = jacobian.as_mut().filter(|_| width > 0) else { continue };
+                let matrix = &mut jacobian[tile.range(first, width)];
                 for row in 0..term.output.width() {
-                    let matrix = &mut jacobian[start * width..end * width];
-                    workspace.clear_derivatives();
-                    term.seed_row(&tile, workspace, buffers, row);
-                    let mut sink = JacobianRows::new(columns, matrix, term.first_row + row, group, written);
-                    workspace.reverse(&tile, marks, &mut sink);
-                    sink.finish(workspace, &tile);
+                    tile.workspace.clear_derivatives();
+                    tile.seed_row(term, row);
+                    let first_row = term.first_row + row;
+                    let rows = JacobianRows::new(&self.columns, matrix, first_row, group, &mut self.written);
+                    tile.reverse_to_rows(&self.marks, rows);
                 }
             }
-        }
+        });
         Ok(())
     }
 
@@ -221,48 +215,45 @@ impl<T: Real> Network<T> {
         mut product: Option<&mut [T]>,
     ) -> Result<(), EvaluationError> {
         self.check_residuals(x)?;
-        coming_from(self.tape.records(), |_| true, None, &mut self.marks);
+        coming_from(self.sweeps.tape.records(), |_| true, None, &mut self.marks);
         let group = self.rows_per_sample();
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, residuals, .. } = self;
         let first = first / group;
-        for (set, rows) in tiles(workspace, batch, first..first + second.len() / group) {
-            let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            let second = &mut second[(rows.start - first) * group..(rows.end - first) * group];
-            workspace.forward_once(&tile, &loss_nodes[set], true);
-            workspace.curvature(&tile, &loss_nodes[set], v);
-            workspace.clear_derivatives();
-            for term in terms.iter().filter(|term| term.set == set) {
-                term.residuals(&tile, workspace, buffers, &mut residuals[..second.len()], group);
-                term.residual_derivatives(workspace.second_derivative(&tile, term.output), buffers, second, group);
+        self.sweeps.tiles(x, first..first + second.len() / group, |tile| {
+            let second = &mut second[tile.range(first, group)];
+            tile.forward_once(true);
+            tile.workspace.curvature(&tile.tile, tile.nodes, v);
+            tile.workspace.clear_derivatives();
+            for term in tile.terms() {
+                tile.find_roots(term);
+                let change = tile.workspace.second_derivative(&tile.tile, term.output);
+                tile.residual_derivatives(term, change, second);
                 if product.is_some() {
-                    term.seed_residuals(&tile, workspace, buffers, second, group);
+                    tile.seed_residuals(term, second);
                 }
             }
             if let Some(product) = &mut product {
-                workspace.reverse(&tile, marks, &mut FlatSums(product));
+                tile.reverse(&self.marks, &mut FlatSums(product));
             }
-        }
+        });
         Ok(())
     }
 
     /// Adds the product of the transposed Jacobian with `u`: one reverse sweep.
-    fn pull_back(&mut self, x: &[T], first: usize, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    pub(super) fn pull_back(
+        &mut self,
+        x: &[T],
+        first: usize,
+        u: &[T],
+        product: &mut [T],
+    ) -> Result<(), EvaluationError> {
         self.check_residuals(x)?;
-        coming_from(self.tape.records(), |_| true, None, &mut self.marks);
+        coming_from(self.sweeps.tape.records(), |_| true, None, &mut self.marks);
         let group = self.rows_per_sample();
-        let Network { tape, workspace, batch, terms, buffers, loss_nodes, marks, masks, residuals, .. } = self;
         let first = first / group;
-        for (set, rows) in tiles(workspace, batch, first..first + u.len() / group) {
-            let tile = Tile { tape, x, batch, rows: rows.clone(), masks: Some(*masks) };
-            let u = &u[(rows.start - first) * group..(rows.end - first) * group];
-            workspace.forward_once(&tile, &loss_nodes[set], true);
-            workspace.clear_derivatives();
-            for term in terms.iter().filter(|term| term.set == set) {
-                term.residuals(&tile, workspace, buffers, &mut residuals[..u.len()], group);
-                term.seed_residuals(&tile, workspace, buffers, u, group);
-            }
-            workspace.reverse(&tile, marks, &mut FlatSums(product));
-        }
+        self.sweeps.tiles(x, first..first + u.len() / group, |tile| {
+            tile.forward_once(true);
+            tile.pull(&u[tile.range(first, group)], &self.marks, &mut FlatSums(product));
+        });
         Ok(())
     }
 
@@ -272,9 +263,9 @@ impl<T: Real> Network<T> {
         self.check_forms().map_err(EvaluationError::new)
     }
 
-    /// Refuses a loss that Levenberg–Marquardt does not see.
+    /// Refuses a loss without a Gauss–Newton form.
     pub(super) fn check_forms(&self) -> Result<(), NotLeastSquares> {
-        match self.terms.iter().find(|term| term.loss.least_squares().is_none()) {
+        match self.sweeps.terms.iter().find(|term| term.loss.least_squares().is_none()) {
             Some(term) => Err(NotLeastSquares { loss: term.loss.name().to_owned() }),
             None => Ok(()),
         }
@@ -282,6 +273,6 @@ impl<T: Real> Network<T> {
 
     /// Returns true if `½‖r‖²` is the loss.
     pub(super) fn is_exact(&self) -> bool {
-        self.terms.iter().all(|term| term.loss.least_squares().is_some_and(|seen| seen.is_exact()))
+        self.sweeps.terms.iter().all(|term| term.loss.least_squares().is_some_and(|seen| seen.is_exact()))
     }
 }

@@ -1,14 +1,12 @@
 //! Outputs beside their targets, for metrics.
 
-use ndarray::ArrayView2;
-
 use super::Network;
-use super::sample_sets::tiles;
+use super::loss_sweeps::LossSweeps;
+use super::loss_tile::LossTile;
 use crate::nn::BatchError;
-use crate::nn::batch::Selection;
+use crate::nn::batch::{SampleArrays, Selection};
 use crate::nn::losses::Targets;
-use crate::nn::sweep::{Tile, Workspace};
-use crate::nn::term::Term;
+use crate::nn::sweep::BatchTile;
 use crate::real::Real;
 use crate::variables::Variables;
 
@@ -17,13 +15,13 @@ use crate::variables::Variables;
 pub struct Predictions<'a, T> {
     /// Index of the output's loss among the network's, from 0.
     pub term: usize,
-    /// Numbers in the output of a sample.
+    /// Entries in the output of a sample.
     pub width: usize,
-    /// The outputs, a row of `width` numbers for each sample.
+    /// The outputs, a row of `width` entries for each sample.
     pub outputs: &'a [T],
     /// Targets of the loss.
     pub kind: Targets,
-    /// The targets, a row for each sample: of one number for [`Targets::Labels`], else of `width`.
+    /// The targets, a row for each sample: of one entry for [`Targets::Labels`], else of `width`.
     pub targets: &'a [T],
     /// The samples' weights.
     pub weights: &'a [T],
@@ -32,41 +30,34 @@ pub struct Predictions<'a, T> {
 impl<T: Real> Network<T> {
     /// Targets of each loss, and the width of its output.
     pub(crate) fn term_targets(&self) -> impl ExactSizeIterator<Item = (Targets, usize)> + '_ {
-        self.terms.iter().map(|term| (term.loss.targets(), term.output.width()))
+        self.sweeps.terms.iter().map(|term| (term.loss.targets(), term.output.width()))
     }
 
     /// The seed of dropout's masks.
     pub(crate) fn mask_seed(&self) -> u64 {
-        self.masks.seed
+        self.sweeps.masks.seed
     }
 
     /// Checks a whole data set, as it will be when batches of it are bound.
-    pub(crate) fn check_data(
-        &self,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
-    ) -> Result<(), BatchError> {
-        let rows = self.own_rows(inputs, targets);
-        self.check(inputs, targets, weights, &Selection::Range(0..rows))
+    pub(crate) fn check_data(&self, samples: SampleArrays<'_, T>) -> Result<(), BatchError> {
+        self.check(samples, &self.all_rows(samples))
     }
 
     /// Evaluates data in evaluation mode, calls `see` for each tile and term, and returns the loss of all ranks' data.
     pub(crate) fn visit(
         &mut self,
         variables: &Variables<T>,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
+        samples: SampleArrays<'_, T>,
         mut see: impl FnMut(Predictions<'_, T>),
     ) -> Result<T, BatchError> {
-        let samples = self.own_rows(inputs, targets);
-        let checked = self.check_point(variables.values());
-        let checked = checked.and_then(|()| self.check(inputs, targets, weights, &Selection::Range(0..samples)));
-        let share = self.share(checked, samples)?;
+        let all = self.all_rows(samples);
+        let checked = self.check_point(variables.values()).and_then(|()| self.check(samples, &all));
+        let share = self.share(checked, all.len())?;
         self.check_sets()?;
-        self.sets.sort(inputs, &Selection::Range(0..samples));
-        let Network { tape, workspace, passing, terms, buffers, loss_nodes, sets, .. } = self;
+        self.sets.sort(samples.inputs, &all);
+        let group = self.rows_per_sample();
+        let Network { sweeps, passing, sets, .. } = self;
+        let LossSweeps { tape, workspace, terms, buffers, loss_nodes, residuals, .. } = sweeps;
         let mut loss = T::ZERO;
         let mut start = 0;
         for (set, &size) in sets.sizes.iter().enumerate() {
@@ -75,13 +66,14 @@ impl<T: Real> Network<T> {
                     Some(_) => Selection::Rows(&sets.order[rows.clone()]),
                     None => Selection::Range(rows.clone()),
                 };
-                passing.fill(inputs, targets, weights, &selection);
+                passing.fill(samples, &selection);
                 passing.mean_over = share.total;
-                let tile = Tile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
-                workspace.forward(&tile, &loss_nodes[set]);
-                let own = || terms.iter().enumerate().filter(|(_, term)| term.set == set);
-                own().for_each(|(index, term)| show(&tile, workspace, index, term, &mut see));
-                loss += own().map(|(_, term)| term.loss(&tile, workspace, buffers)).sum();
+                let tile = BatchTile { tape, x: variables.values(), batch: passing, rows: 0..rows.len(), masks: None };
+                let (nodes, scratch) = (&loss_nodes[set], &mut residuals[..]);
+                let mut tile = LossTile { tile, workspace, terms, set, nodes, group, buffers, scratch };
+                tile.forward();
+                tile.show(&mut see);
+                loss += tile.loss();
             }
             start += size;
         }
@@ -95,31 +87,10 @@ impl<T: Real> Network<T> {
         mut see: impl FnMut(Predictions<'_, T>),
     ) -> Result<(), BatchError> {
         self.check_bound(variables.values())?;
-        let Network { tape, workspace, batch, terms, loss_nodes, masks, .. } = self;
-        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
-            let tile = Tile { tape, x: variables.values(), batch, rows, masks: Some(*masks) };
-            workspace.forward_once(&tile, &loss_nodes[set], false);
-            let own = terms.iter().enumerate().filter(|(_, term)| term.set == set);
-            own.for_each(|(index, term)| show(&tile, workspace, index, term, &mut see));
-        }
+        self.sweeps.tiles(variables.values(), 0..self.rows(), |tile| {
+            tile.forward_once(false);
+            tile.show(&mut see);
+        });
         Ok(())
     }
-}
-
-/// Shows a tile of one term after a forward sweep.
-fn show<T: Real>(
-    tile: &Tile<'_, T>,
-    workspace: &Workspace<T>,
-    index: usize,
-    term: &Term<T>,
-    see: &mut impl FnMut(Predictions<'_, T>),
-) {
-    see(Predictions {
-        term: index,
-        width: term.output.width(),
-        outputs: workspace.value(tile, term.output),
-        kind: term.loss.targets(),
-        targets: term.targets(tile),
-        weights: tile.batch.weights(&tile.rows),
-    });
 }

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use super::Network;
-use super::sample_sets::tiles;
+use super::loss_sweeps::LossSweeps;
 use crate::kernels::vector::dot;
 use crate::nn::batch::Share;
-use crate::nn::sweep::Tile;
 use crate::problem::{EvaluationError, JacobianProducts, ProductWork};
 use crate::real::Real;
 
@@ -14,10 +13,8 @@ use crate::real::Real;
 /// rows: products take no exchange.
 impl<T: Real> JacobianProducts<T> for Network<T> {
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork> {
-        let group = self.rows_per_sample();
-        let Network { tape, variables, terms, batch, factors, .. } = self;
-        let outputs = terms.iter().map(|term| term.output);
-        factors.work(tape, variables.iter(), outputs, group, columns, batch.mean_over)
+        let Network { sweeps, variables, factors, .. } = self;
+        factors.work(sweeps.taped(variables), columns, sweeps.batch.mean_over)
     }
 
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
@@ -54,47 +51,47 @@ impl<T: Real> Network<T> {
     fn sweep(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
         self.check_residuals(x)?;
         let (exact, group) = (self.is_exact(), self.rows_per_sample());
-        let Network { tape, variables, terms, batch, factors, workspace, buffers, loss_nodes, masks, .. } = self;
-        let outputs = terms.iter().map(|term| term.output);
-        let among_all = batch.among_all();
-        let share = Share { before: among_all.start, total: batch.mean_over };
-        if !factors.begin(tape, variables.iter(), outputs, group, columns, share) {
+        let Network { sweeps, variables, factors, .. } = self;
+        let among_all = sweeps.batch.among_all();
+        let share = Share { before: among_all.start, total: sweeps.batch.mean_over };
+        if !factors.begin(sweeps.taped(variables), columns, share) {
             return Err("a variable is wanted only in part".into());
         }
+        let LossSweeps { terms, batch, workspace, .. } = sweeps;
         let widest = terms.iter().map(|term| term.output.width()).max().unwrap_or(0);
         workspace.reserve_stacks(factors.stacked_rows(batch.rows().min(workspace.tile_rows()), widest));
         let r = &mut r[among_all.start * group..among_all.end * group];
         let mut cost = T::ZERO;
-        for (set, rows) in tiles(workspace, batch, 0..batch.rows()) {
-            let r = &mut r[rows.start * group..rows.end * group];
-            let tile = Tile { tape, x, batch, rows, masks: Some(*masks) };
-            workspace.forward_once(&tile, &loss_nodes[set], true);
-            factors.keep_inputs(&tile, workspace, &loss_nodes[set]);
-            for term in terms.iter().filter(|term| term.set == set) {
-                term.residuals(&tile, workspace, buffers, r, group);
+        sweeps.tiles(x, 0..among_all.len(), |tile| {
+            let r = &mut r[tile.range(0, group)];
+            tile.forward_once(true);
+            factors.keep_inputs(&tile.tile, tile.workspace, tile.nodes);
+            for term in tile.terms() {
+                tile.residuals(term, r);
                 if !exact {
-                    cost += term.loss(&tile, workspace, buffers);
+                    cost += tile.loss_of(term);
                 }
                 let width = term.output.width();
-                let stack = factors.stack(tile.rows.len(), width);
+                let stack = factors.stack(tile.tile.rows.len(), width);
                 for first in (0..width).step_by(stack) {
                     let rows = first..width.min(first + stack);
                     for (part, row) in rows.clone().enumerate() {
-                        workspace.start_part(part, rows.len());
-                        term.seed_row(&tile, workspace, buffers, row);
+                        tile.workspace.start_part(part, rows.len());
+                        tile.seed_row(term, row);
                     }
-                    factors.reverse(&tile, workspace, term.first_row + rows.start..term.first_row + rows.end);
+                    let residuals = term.first_row + rows.start..term.first_row + rows.end;
+                    factors.reverse(&tile.tile, tile.workspace, residuals);
                 }
             }
-        }
-        workspace.clear_derivatives();
+        });
+        self.sweeps.workspace.clear_derivatives();
         Ok(cost)
     }
 
     /// Exchanges the kept factors with all ranks, in one message, and sums the cost.
     fn gather(&mut self, own: Result<T, EvaluationError>, r: &mut [T]) -> Result<T, EvaluationError> {
         let group = self.rows_per_sample();
-        let Network { factors, batch, ranks, message, .. } = self;
+        let Network { sweeps: LossSweeps { batch, .. }, factors, ranks, message, .. } = self;
         message.clear();
         if let Ok(cost) = own {
             let samples = batch.among_all();

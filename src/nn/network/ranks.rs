@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-use ndarray::ArrayView2;
-
 use super::Network;
 use crate::distributed::{Communicator, RankError};
 use crate::nn::BatchError;
-use crate::nn::batch::{Batch, Selection, Share, row_count};
+use crate::nn::batch::{Batch, SampleArrays, Selection, Share};
 use crate::real::Real;
 
 impl<T: Real> Network<T> {
@@ -47,7 +45,7 @@ impl<T: Real> Network<T> {
         self.ranks = ranks.clone();
         self.schema.may_be_empty = ranks.size() > 1;
         // What was bound was bound without the others.
-        self.batch = Batch::new();
+        self.sweeps.batch = Batch::default();
         self
     }
 
@@ -61,24 +59,15 @@ impl<T: Real> Network<T> {
         (self.ranks.size() > 1).then_some(&self.ranks)
     }
 
-    /// Binds these rows of this rank's data; at these places in the batch of all ranks, or in the order of the ranks.
-    pub(crate) fn bind_rows(
-        &mut self,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
-        rows: &[usize],
-        places: Option<&[usize]>,
-    ) -> Result<&mut Self, BatchError> {
-        self.bind(inputs, targets, weights, &Selection::Rows(rows), places)
+    /// Returns the number of rows of these arrays. Without arrays there is one row, and the first rank has it.
+    pub(crate) fn own_rows(&self, samples: SampleArrays<'_, T>) -> usize {
+        let has_arrays = !(samples.inputs.is_empty() && samples.targets.is_empty());
+        if has_arrays { samples.rows() } else { usize::from(self.ranks.is_root()) }
     }
 
-    /// Returns the number of rows of these arrays. Without arrays there is one row, and the first rank has it.
-    pub(crate) fn own_rows(&self, inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> usize {
-        if inputs.is_empty() && targets.is_empty() {
-            return usize::from(self.ranks.is_root());
-        }
-        row_count(inputs, targets)
+    /// All rows of these arrays.
+    pub(super) fn all_rows(&self, samples: SampleArrays<'_, T>) -> Selection<'static> {
+        Selection::Range(0..self.own_rows(samples))
     }
 
     /// Returns the place of this rank's `rows` among those of all ranks, if all ranks have found theirs in order. Collective.

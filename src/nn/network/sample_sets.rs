@@ -1,13 +1,10 @@
 //! Samples of several sets in one batch, each with losses of its own.
 
-use std::ops::Range;
-
 use ndarray::ArrayView2;
 
 use super::Network;
 use crate::nn::batch::{Batch, Selection};
 use crate::nn::losses::Loss;
-use crate::nn::sweep::Workspace;
 use crate::nn::tape::{Node, Operation};
 use crate::nn::{BatchError, TapeError};
 use crate::real::Real;
@@ -15,7 +12,7 @@ use crate::real::Real;
 /// Assignment of samples to sets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SampleSets {
-    /// The input whose numbers say so; without one, all samples are of set 0.
+    /// The input that holds the index of the set; without one, all samples are of set 0.
     pub(super) input: Option<usize>,
     /// Number of sets.
     pub(super) count: usize,
@@ -48,19 +45,6 @@ impl SampleSets {
     }
 }
 
-/// Tiles of some rows of a batch, none of which has samples of two sets, with the set of each.
-pub(super) fn tiles<'a, T: Real>(
-    workspace: &Workspace<T>,
-    batch: &'a Batch<T>,
-    rows: Range<usize>,
-) -> impl Iterator<Item = (usize, Range<usize>)> + use<'a, T> {
-    let size = workspace.tile_size();
-    batch.sets().enumerate().flat_map(move |(set, own)| {
-        let rows = own.start.max(rows.start)..own.end.min(rows.end).max(own.start.max(rows.start));
-        size.tiles(rows).filter(|tile| !tile.is_empty()).map(move |tile| (set, tile))
-    })
-}
-
 impl<T: Real> Network<T> {
     /// Divides the samples into `count` sets, each with losses of its own. The numbers of `input`, of width 1, say which set a
     /// sample is of: 0, 1, …, `count − 1`.
@@ -74,13 +58,13 @@ impl<T: Real> Network<T> {
     /// [`TapeError::ForeignNode`], [`TapeError::NotAnInput`] for what is no input of width 1, and [`TapeError::Empty`] for no sets.
     pub fn with_sample_sets(mut self, input: Node, count: usize) -> Result<Self, TapeError> {
         let operation = "sample sets";
-        if !self.tape.holds(input) {
+        if !self.sweeps.tape.holds(input) {
             return Err(TapeError::ForeignNode { operation });
         }
         if count == 0 {
             return Err(TapeError::Empty { operation });
         }
-        let source = &self.tape.records()[input.index()].operation;
+        let source = &self.sweeps.tape.records()[input.index()].operation;
         let Operation::Input(index) = *source else {
             return Err(TapeError::NotAnInput { operation, found: source.name() });
         };
@@ -91,7 +75,7 @@ impl<T: Real> Network<T> {
         rule.sets = Some(count);
         self.sets = SampleSets { input: Some(index), count, ..SampleSets::new() };
         self.mark_loss_nodes();
-        self.batch = Batch::new();
+        self.sweeps.batch = Batch::default();
         Ok(self)
     }
 
@@ -117,14 +101,10 @@ impl<T: Real> Network<T> {
     /// Refuses sets with different numbers of residuals.
     pub(super) fn check_sets(&self) -> Result<(), BatchError> {
         let expected = self.rows_per_sample();
-        match (0..self.sets.count).map(|set| (set, self.rows_of_set(set))).find(|(_, found)| *found != expected) {
+        match (0..self.sets.count).map(|set| (set, self.sweeps.rows_of_set(set))).find(|(_, found)| *found != expected)
+        {
             Some((set, found)) => Err(BatchError::SetResiduals { set, expected, found }),
             None => Ok(()),
         }
-    }
-
-    /// Residuals of each sample of a set.
-    pub(super) fn rows_of_set(&self, set: usize) -> usize {
-        self.terms.iter().filter(|term| term.set == set).map(|term| term.output.width()).sum()
     }
 }

@@ -41,7 +41,7 @@ impl<T: Real> Network<T> {
         if !variables.iter().eq(self.variables.iter()) {
             return Err(BatchError::ForeignVariables);
         }
-        let (layers, taken) = summarize_layers(&self.tape);
+        let (layers, taken) = summarize_layers(&self.sweeps.tape);
         let trainable = |variable: &_| variables.is_trainable(*variable);
         let parameters = variables.values().len();
         let forward = self.forward_work(rows);
@@ -55,7 +55,7 @@ impl<T: Real> Network<T> {
             rows,
             residuals,
             forward: Cost::of::<T>(forward),
-            backward: (!self.terms.is_empty()).then(|| Cost::of::<T>(self.backward_work(rows))),
+            backward: (!self.sweeps.terms.is_empty()).then(|| Cost::of::<T>(self.backward_work(rows))),
             steps: self.step_costs(variables, rows, forward),
             kronecker: self.kronecker_cost(rows, forward),
             not_least_squares: self.check_forms().err(),
@@ -64,28 +64,29 @@ impl<T: Real> Network<T> {
 
     /// Cost of the losses of a batch, or, where there are none, all nodes.
     fn forward_work(&self, rows: usize) -> Work {
-        let mut wanted = vec![true; self.tape.records().len()];
-        if !self.terms.is_empty() {
-            leading_to(self.tape.records(), self.terms.iter().map(|term| term.output), &mut wanted);
+        let mut wanted = vec![true; self.sweeps.tape.records().len()];
+        if !self.sweeps.terms.is_empty() {
+            leading_to(self.sweeps.tape.records(), self.sweeps.terms.iter().map(|term| term.output), &mut wanted);
         }
-        forward_work(&self.tape, &wanted).of(rows)
+        forward_work(&self.sweeps.tape, &wanted).of(rows)
     }
 
     /// Cost of the gradient of the losses after that.
     fn backward_work(&self, rows: usize) -> Work {
         let (mut needed, mut reached) = (Vec::new(), Vec::new());
-        coming_from(self.tape.records(), |_| true, None, &mut needed);
-        gradient_work(&self.tape, self.terms.iter().map(|term| term.output), &needed, &mut reached).of(rows)
+        coming_from(self.sweeps.tape.records(), |_| true, None, &mut needed);
+        gradient_work(&self.sweeps.tape, self.sweeps.terms.iter().map(|term| term.output), &needed, &mut reached)
+            .of(rows)
     }
 
     /// Average cost of a step with Kronecker factors, and its bytes: the gradient; in every tenth step
     /// factors of half of the rows, by one more reverse sweep, their inverses, and a tangent sweep, about two forward sweeps; products
     /// with inverses, by rows of the batch in all other steps.
     fn kronecker_cost(&self, rows: usize, forward: Work) -> Option<(Cost, usize)> {
-        if self.terms.is_empty() || rows == 0 || self.sets.count > 1 || self.check_forms().is_err() {
+        if self.sweeps.terms.is_empty() || rows == 0 || self.sets.count > 1 || self.check_forms().is_err() {
             return None;
         }
-        let blocks = FactorPlan::new(&self.tape, &self.variables, &self.loss_nodes[0]).ok()?.blocks;
+        let blocks = FactorPlan::new(&self.sweeps.tape, &self.variables, &self.sweeps.loss_nodes[0]).ok()?.blocks;
         let (parameters, sampled) = (self.variables.values().len(), rows.div_ceil(2));
         let sample = self.backward_work(sampled) + cost::moments_work(&blocks, sampled as f64);
         let work = forward
@@ -107,8 +108,7 @@ impl<T: Real> Network<T> {
         if m == 0 || n == 0 || self.check_forms().is_err() {
             return Vec::new();
         }
-        let outputs = self.terms.iter().map(|term| term.output);
-        let products = Factors::new().work(&self.tape, self.variables.iter(), outputs, group, &columns, rows);
+        let products = Factors::default().work(self.sweeps.taped(&self.variables), &columns, rows);
         let size = Size {
             m,
             n,

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use super::LayerSummary;
-use crate::nn::tape::{Operation, Record, Tape};
+use crate::nn::tape::{Operation, Tape, TapeRecord};
 use crate::real::Real;
 use crate::variables::Variable;
 
 /// The rows of a summary, as far as they are known.
 #[derive(Default)]
-struct Rows {
+struct SummaryRows {
     rows: Vec<LayerSummary>,
     /// The layers at hand, from the outermost to the innermost: their rows, and where on the tape they end.
     open: Vec<(usize, usize)>,
@@ -22,7 +22,7 @@ struct Rows {
 /// The layers of a tape, those within others after these, and the operations outside of layers; with the number of
 /// parameters that they take together.
 pub(crate) fn summarize_layers<T: Real>(tape: &Tape<T>) -> (Vec<LayerSummary>, usize) {
-    let mut rows = Rows::default();
+    let mut rows = SummaryRows::default();
     let mut layers = tape.layers().iter().peekable();
     for index in 0..=tape.records().len() {
         while let Some(layer) = layers.next_if(|layer| layer.records.start <= index) {
@@ -41,7 +41,7 @@ pub(crate) fn summarize_layers<T: Real>(tape: &Tape<T>) -> (Vec<LayerSummary>, u
     (rows.rows, taken)
 }
 
-impl Rows {
+impl SummaryRows {
     /// Adds a row for the innermost layer.
     fn push(&mut self, name: String, kind: String, output: crate::nn::Shape) {
         let depth = self.open.len() - 1;
@@ -49,7 +49,7 @@ impl Rows {
     }
 
     /// Adds an operation to the layers that it is part of, or as a row of its own.
-    fn add<T: Real>(&mut self, record: &Record<T>) {
+    fn add<T: Real>(&mut self, record: &TapeRecord<T>) {
         let is_by_itself = self.open.is_empty();
         if is_by_itself {
             let kind = kind(&record.operation);

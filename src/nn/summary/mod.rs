@@ -18,7 +18,7 @@ use crate::problem::{NotLeastSquares, Work};
 pub struct Summary {
     /// The layers, and the operations between them, in order; layers within layers follow these.
     pub layers: Vec<LayerSummary>,
-    /// Numbers in all variables.
+    /// Entries in all variables.
     pub parameters: usize,
     /// Number of parameters that optimizers adjust.
     pub trainable_parameters: usize,
@@ -56,7 +56,7 @@ pub struct LayerSummary {
     pub depth: usize,
     /// The shape of its output, for each sample.
     pub output: Shape,
-    /// Numbers in the variables that it and the layers within it take, and nothing before.
+    /// Entries in the variables that it and the layers within it take, and nothing before.
     pub parameters: usize,
     /// True if something before it has used some of the same variables.
     pub shares_parameters: bool,
@@ -96,7 +96,7 @@ pub struct StepCost {
 }
 
 impl Summary {
-    /// Numbers in variables that are frozen.
+    /// Entries in variables that are frozen.
     pub fn frozen_parameters(&self) -> usize {
         self.parameters - self.trainable_parameters
     }

@@ -7,15 +7,15 @@ use super::{Cost, Summary};
 use crate::nn::Shape;
 
 /// Columns of text: the first to the left, a given number of others, too, and the rest to the right.
-struct Table {
+struct SummaryTable {
     rows: Vec<Vec<String>>,
     /// Columns to the left.
     left: usize,
 }
 
-impl Table {
+impl SummaryTable {
     fn new(heads: &[&str], left: usize) -> Self {
-        Table { rows: vec![heads.iter().map(|&head| head.to_owned()).collect()], left }
+        SummaryTable { rows: vec![heads.iter().map(|&head| head.to_owned()).collect()], left }
     }
 
     /// Width of every column.
@@ -32,8 +32,8 @@ impl Table {
             let mut text = String::new();
             for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
                 let gap = if column > 0 { "   " } else { "" };
-                text +=
-                    &if column < self.left { format!("{gap}{cell:<width$}") } else { format!("{gap}{cell:>width$}") };
+                let is_left = column < self.left;
+                text += &if is_left { format!("{gap}{cell:<width$}") } else { format!("{gap}{cell:>width$}") };
             }
             writeln!(f, "{}", text.trim_end())?;
             if place == 0 {
@@ -58,16 +58,13 @@ impl fmt::Display for Summary {
 }
 
 impl Summary {
-    fn layer_table(&self) -> Table {
-        let mut table = Table::new(&["Layer (type)", "Output shape", "Param #"], 2);
+    fn layer_table(&self) -> SummaryTable {
+        let mut table = SummaryTable::new(&["Layer (type)", "Output shape", "Param #"], 2);
         for layer in &self.layers {
             let name = format!("{}{} ({})", "  ".repeat(layer.depth), layer.name, layer.kind);
             let shared = if layer.shares_parameters { "shared + " } else { "" };
-            table.rows.push(vec![
-                name,
-                batch_shape(layer.output),
-                format!("{shared}{}", with_commas(layer.parameters)),
-            ]);
+            let parameters = format!("{shared}{}", with_commas(layer.parameters));
+            table.rows.push(vec![name, batch_shape(layer.output), parameters]);
         }
         table
     }
@@ -86,9 +83,9 @@ impl Summary {
         Ok(())
     }
 
-    fn cost_table(&self) -> Table {
+    fn cost_table(&self) -> SummaryTable {
         let batch = format!("Batch of {}, {} residuals", with_commas(self.rows), with_commas(self.residuals));
-        let mut table = Table::new(&[&batch, "Work", "Moved", "Memory"], 1);
+        let mut table = SummaryTable::new(&[&batch, "Work", "Moved", "Memory"], 1);
         let mut add = |name: String, Cost { flops: work, bytes: moved, .. }: Cost, memory: String| {
             table.rows.push(vec![name, flops(work), bytes(moved), memory]);
         };

@@ -27,7 +27,7 @@ pub(super) fn affine<T: Real>(x: &[T], weight: &[T], columns: usize, bias: Optio
     T::multiply_transposed(y, add, x, weight, columns, rows);
 }
 
-/// `y = x Wᵀ + b` where all samples have the same `x`: computed once, and copied. A sample has `width` numbers of `y`.
+/// `y = x Wᵀ + b` where all samples have the same `x`: computed once, and copied. A sample has `width` entries of `y`.
 pub(super) fn affine_of_one<T: Real>(
     x: &[T],
     weight: &[T],
@@ -47,7 +47,7 @@ const FEW_INPUTS: usize = 8;
 /// Outputs whose weights are copied at a time.
 const OUTPUTS: usize = 64;
 
-/// A layer of few inputs: every number is written once, and is the same as by a product that is added to the bias.
+/// A layer of few inputs: every entry is written once, and is the same as by a product that is added to the bias.
 struct FewInputs<'a, T> {
     x: &'a [T],
     weight: &'a [T],
@@ -94,5 +94,5 @@ impl<T: Real> Kernel for FewInputs<'_, T> {
     }
 }
 
-/// Numbers worked on side by side.
+/// Entries worked on side by side.
 const LANES: usize = 8;

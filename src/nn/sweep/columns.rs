@@ -6,8 +6,8 @@ use crate::real::Real;
 
 /// Some columns of a row-major matrix.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Columns {
-    /// Numbers in a whole row.
+pub(crate) struct ColumnRange {
+    /// Entries in a whole row.
     pub(crate) width: usize,
     /// The first column.
     pub(crate) start: usize,
@@ -16,9 +16,9 @@ pub(crate) struct Columns {
 /// Copies `count` columns, or adds them to `to`.
 pub(crate) fn transfer<T: Real>(
     from: &[T],
-    from_columns: Columns,
+    from_columns: ColumnRange,
     to: &mut [T],
-    to_columns: Columns,
+    to_columns: ColumnRange,
     count: usize,
     add: bool,
 ) {
@@ -54,25 +54,20 @@ struct Broadcast<'a, T> {
 impl<T: Real> Kernel for Broadcast<'_, T> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
-        for to in self.to.chunks_exact_mut(self.row.len()) {
-            put_multiple(to, T::ONE, self.row);
+        let Broadcast { row, to } = self;
+        for to in to.chunks_exact_mut(row.len()) {
+            if row.len() < 4 {
+                put(to, false, row.iter().copied());
+                continue;
+            }
+            // Short rows: without a loop for what is left over at the end, nor a call to copy memory.
+            for (to, row) in to.as_chunks_mut::<4>().0.iter_mut().zip(row.as_chunks::<4>().0) {
+                *to = *row;
+            }
+            // Some of the last four may have been written already.
+            if let (Some(to), Some(row)) = (to.last_chunk_mut::<4>(), row.last_chunk::<4>()) {
+                *to = *row;
+            }
         }
-    }
-}
-
-/// `to = factor · x` for short rows: without a loop for what is left over at the end, nor a call to copy memory.
-#[inline(always)]
-pub(crate) fn put_multiple<T: Real>(to: &mut [T], factor: T, x: &[T]) {
-    let n = to.len();
-    let x = &x[..n];
-    if n < 4 {
-        return put(to, false, x.iter().map(|&x| factor * x));
-    }
-    for (to, x) in to.as_chunks_mut::<4>().0.iter_mut().zip(x.as_chunks::<4>().0) {
-        *to = x.map(|x| factor * x);
-    }
-    // Some of the last four may have been written already.
-    if let (Some(to), Some(x)) = (to.last_chunk_mut::<4>(), x.last_chunk::<4>()) {
-        *to = x.map(|x| factor * x);
     }
 }

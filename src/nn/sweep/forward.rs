@@ -1,23 +1,23 @@
 //! The forward sweep: values.
 
 use super::affine::affine;
-use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
+use super::columns::{ColumnRange, broadcast, repeat, row_sums, transfer};
 use super::uniform::UniformValues;
-use super::workspace::{Layout, Values};
-use super::{Tile, Workspace};
-use crate::nn::tape::{Operation, Record};
+use super::workspace::{NodeLayout, Values};
+use super::{BatchTile, Workspace};
+use crate::nn::tape::{Operation, TapeRecord};
 use crate::real::Real;
 
 impl<T: Real> Workspace<T> {
     /// Computes the values of the wanted nodes for a tile.
-    pub(crate) fn forward(&mut self, tile: &Tile<'_, T>, wanted: &[bool]) {
+    pub(crate) fn forward(&mut self, tile: &BatchTile<'_, T>, wanted: &[bool]) {
         self.uniform.compute(tile.tape.records(), tile.x, self.layout.rows);
         sweep(&self.value_layout, &self.uniform, tile, wanted, self.values.passing());
     }
 
     /// Runs [`forward`](Self::forward) for a tile of the bound batch. Values at the same point as those kept last are found
     /// instead of computed; others take their place if they are to be kept.
-    pub(crate) fn forward_once(&mut self, tile: &Tile<'_, T>, wanted: &[bool], keep: bool) {
+    pub(crate) fn forward_once(&mut self, tile: &BatchTile<'_, T>, wanted: &[bool], keep: bool) {
         self.uniform.compute(tile.tape.records(), tile.x, self.layout.rows);
         if self.values.recall(tile.x, &tile.rows) {
             return;
@@ -28,13 +28,19 @@ impl<T: Real> Workspace<T> {
 }
 
 /// Computes the values of the wanted nodes.
-fn sweep<T: Real>(layout: &Layout, uniform: &UniformValues<T>, tile: &Tile<'_, T>, wanted: &[bool], values: &mut [T]) {
-    for (index, Record { operation, width, .. }) in tile.tape.records().iter().enumerate() {
+fn sweep<T: Real>(
+    layout: &NodeLayout,
+    uniform: &UniformValues<T>,
+    tile: &BatchTile<'_, T>,
+    wanted: &[bool],
+    values: &mut [T],
+) {
+    for (index, TapeRecord { operation, width, .. }) in tile.tape.records().iter().enumerate() {
         if !wanted[index] || uniform.of(index, 0).is_some() {
             continue;
         }
-        let (before, y) = layout.split(values, index, tile.rows.len());
-        let value = Values { tile, layout, uniform, numbers: &*before };
+        let (before, y) = layout.split(values, index, tile.rows.len(), 1);
+        let value = Values { tile, layout, uniform, entries: &*before };
         match *operation {
             Operation::Input(_) => {}
             Operation::Constant(ref row) => broadcast(row, y),
@@ -51,15 +57,15 @@ fn sweep<T: Real>(layout: &Layout, uniform: &UniformValues<T>, tile: &Tile<'_, T
             Operation::Arithmetic { kind, a, b } => kind.forward(value.of(a), value.of(b), y),
             Operation::ChainRule(ref rule) => rule.forward(&|node| value.of(node), y),
             Operation::Concat(ref nodes) => {
-                let mut to = Columns { width: *width, start: 0 };
+                let mut to = ColumnRange { width: *width, start: 0 };
                 for &node in nodes {
-                    let from = Columns { width: node.width(), start: 0 };
+                    let from = ColumnRange { width: node.width(), start: 0 };
                     transfer(value.of(node), from, y, to, node.width(), false);
                     to.start += node.width();
                 }
             }
             Operation::Slice { x, start } => {
-                let (from, to) = (Columns { width: x.width(), start }, Columns { width: *width, start: 0 });
+                let (from, to) = (ColumnRange { width: x.width(), start }, ColumnRange { width: *width, start: 0 });
                 transfer(value.of(x), from, y, to, *width, false);
             }
             Operation::RowSum(x) => row_sums(value.of(x), x.width(), y, false),
@@ -69,12 +75,16 @@ fn sweep<T: Real>(layout: &Layout, uniform: &UniformValues<T>, tile: &Tile<'_, T
                 kind.forward(windows, values, values, x.width(), y);
             }
             Operation::Embedding { x, table } => {
-                let rows = &tile.x[table.range()];
-                for (&number, y) in value.of(x).iter().zip(y.chunks_exact_mut(table.columns())) {
-                    y.copy_from_slice(&rows[row_number(number) * table.columns()..][..table.columns()]);
-                }
+                look_up(&tile.x[table.range()], table.columns(), value.of(x), y);
             }
         }
+    }
+}
+
+/// Copies rows of a table by their numbers.
+pub(super) fn look_up<T: Real>(table: &[T], columns: usize, numbers: &[T], to: &mut [T]) {
+    for (&number, to) in numbers.iter().zip(to.chunks_exact_mut(columns)) {
+        to.copy_from_slice(&table[row_number(number) * columns..][..columns]);
     }
 }
 

@@ -10,31 +10,14 @@ use crate::real::Real;
 use crate::variables::{Gradients, Variable};
 
 /// Adds to the gradients of all variables.
-pub(crate) struct GradientSums<'a, T>(pub(crate) &'a mut Gradients<T>);
-
-impl<T: Real> Sink<T> for GradientSums<'_, T> {
-    fn wants(&self, _variable: Variable) -> bool {
-        true
-    }
-
-    fn product(&mut self, weight: Variable, delta: &[T], x: &[T]) {
-        add_product(self.0.dense_mut(weight), weight, delta, x);
-    }
-
-    fn row(&mut self, variable: Variable, delta: &[T]) {
-        add_rows(self.0.dense_mut(variable), delta);
-    }
-
-    fn look_up(&mut self, table: Variable, numbers: &[T], delta: &[T]) {
-        for (&number, delta) in numbers.iter().zip(delta.chunks_exact(table.columns())) {
-            self.0.add_row(table, row_number(number), delta);
-        }
-    }
+pub(crate) struct GradientSums<'a, 'p, T> {
+    pub(crate) gradients: &'a mut Gradients<T>,
+    /// Products of some of them with inverses of Kronecker factors.
+    pub(crate) products: Option<LayerProducts<'a, 'p, T>>,
 }
 
-/// Adds to the gradients of all variables, and to the products of some.
-pub(crate) struct GradientSumsWithProducts<'a, 'p, T> {
-    pub(crate) gradients: GradientSums<'a, T>,
+/// Products of the gradients of layers that are formed in the reverse sweep.
+pub(crate) struct LayerProducts<'a, 'p, T> {
     pub(crate) products: &'a mut OutputProducts<'p, T>,
     /// The block of each variable that is used in a way of its own; `None` also for a bias that goes with its weight.
     pub(crate) of_variable: &'a [Option<usize>],
@@ -42,30 +25,33 @@ pub(crate) struct GradientSumsWithProducts<'a, 'p, T> {
     pub(crate) samples: usize,
 }
 
-impl<T: Real> Sink<T> for GradientSumsWithProducts<'_, '_, T> {
-    fn wants(&self, variable: Variable) -> bool {
-        self.gradients.wants(variable)
+impl<T: Real> Sink<T> for GradientSums<'_, '_, T> {
+    fn wants(&self, _variable: Variable) -> bool {
+        true
     }
 
     fn product(&mut self, weight: Variable, delta: &[T], x: &[T]) {
-        self.gradients.product(weight, delta, x);
-        if let Some(block) = self.of_variable[weight.index()]
-            && self.products.is_wanted(block, self.samples)
+        add_product(self.gradients.dense_mut(weight), weight, delta, x);
+        if let Some(LayerProducts { products, of_variable, samples }) = &mut self.products
+            && let Some(block) = of_variable[weight.index()]
+            && products.is_wanted(block, *samples)
         {
-            self.products.add(block, delta, x);
+            products.add(block, delta, x);
         }
     }
 
     fn row(&mut self, variable: Variable, delta: &[T]) {
-        self.gradients.row(variable, delta);
+        add_rows(self.gradients.dense_mut(variable), delta);
     }
 
     fn look_up(&mut self, table: Variable, numbers: &[T], delta: &[T]) {
-        self.gradients.look_up(table, numbers, delta);
+        for (&number, delta) in numbers.iter().zip(delta.chunks_exact(table.columns())) {
+            self.gradients.add_row(table, row_number(number), delta);
+        }
     }
 }
 
-/// Adds to as many numbers as all variables have.
+/// Adds to as many entries as all variables have.
 pub(crate) struct FlatSums<'a, T>(pub(crate) &'a mut [T]);
 
 impl<T: Real> Sink<T> for FlatSums<'_, T> {
@@ -131,7 +117,7 @@ impl<T: Real> Kernel for ColumnSums<'_, T> {
     }
 }
 
-/// Adds the first eight numbers.
+/// Adds the first eight entries.
 #[inline(always)]
 fn add_to<T: Real>(sums: &mut [T; 8], numbers: &[T]) {
     if let Some(numbers) = numbers.first_chunk::<8>() {

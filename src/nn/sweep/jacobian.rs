@@ -6,7 +6,7 @@ use super::forward::row_number;
 use super::outer_products::{LayerUse, MOST_USES, OuterProducts};
 use super::positions::{SharedProducts, SharedRows};
 use super::reverse::Sink;
-use super::{Tile, Workspace};
+use super::{BatchTile, Workspace};
 use crate::kernels::simd::{self, Kernel};
 use crate::nn::arithmetic::put;
 use crate::real::Real;
@@ -22,7 +22,7 @@ pub(crate) struct WantedColumns {
     of_variable: Vec<Range<usize>>,
 }
 
-/// Neighbouring numbers of one variable that are neighbours among the wanted columns.
+/// Neighbouring entries of one variable that are neighbours among the wanted columns.
 #[derive(Debug, Clone)]
 struct Piece {
     /// Range in the variable.
@@ -32,7 +32,7 @@ struct Piece {
 }
 
 impl WantedColumns {
-    /// Numbers of the flat vector, in ascending ranges.
+    /// Entries of the flat vector, in ascending ranges.
     pub(crate) fn set(&mut self, variables: impl Iterator<Item = Variable>, columns: &[Range<usize>]) {
         self.pieces.clear();
         self.of_variable.clear();
@@ -79,7 +79,7 @@ pub(crate) struct RowProgress {
 /// Writes rows of a Jacobian, one for each sample.
 pub(crate) struct JacobianRows<'a, T> {
     columns: &'a WantedColumns,
-    /// Numbers from the first sample's row on; a sample's row starts `stride` after that of the one before.
+    /// Entries from the first sample's row on; a sample's row starts `stride` after that of the one before.
     rows: &'a mut [T],
     stride: usize,
     progress: &'a mut RowProgress,
@@ -101,7 +101,7 @@ impl<'a, T: Real> JacobianRows<'a, T> {
     }
 
     /// Sums the products of dense layers after the reverse sweep, and fills the columns of the variables that no adjoint has reached.
-    pub(crate) fn finish(mut self, workspace: &Workspace<T>, tile: &Tile<'_, T>) {
+    pub(crate) fn finish(mut self, workspace: &Workspace<T>, tile: &BatchTile<'_, T>) {
         let layers = std::mem::take(&mut self.progress.layers);
         for (place, &index) in layers.iter().enumerate() {
             let Some((weight, _)) = workspace.layer(tile, index) else { continue };
@@ -113,8 +113,8 @@ impl<'a, T: Real> JacobianRows<'a, T> {
             let mut uses = layers[place..].iter().filter_map(same).map(|(_, uses)| uses).peekable();
             while uses.peek().is_some() {
                 let (mut few, mut count) = ([LayerUse { delta: &[], x: &[] }; MOST_USES], 0);
-                for (room, next) in few.iter_mut().zip(&mut uses) {
-                    *room = next;
+                for (to, next) in few.iter_mut().zip(&mut uses) {
+                    *to = next;
                     count += 1;
                 }
                 self.sum_products(weight, &few[..count]);
@@ -211,11 +211,8 @@ impl<T: Real> Sink<T> for JacobianRows<'_, T> {
                     let end = piece.numbers.end.min(place + columns);
                     if start < end {
                         let column = piece.column + start - piece.numbers.start;
-                        put(
-                            &mut row[column..column + end - start],
-                            true,
-                            delta[start - place..end - place].iter().copied(),
-                        );
+                        let delta = &delta[start - place..end - place];
+                        put(&mut row[column..column + end - start], true, delta.iter().copied());
                     }
                 }
             }
@@ -229,7 +226,7 @@ struct Copies<'a, T> {
     stride: usize,
     piece: &'a Piece,
     add: bool,
-    /// Rows of `m` numbers.
+    /// Rows of `m` entries.
     delta: &'a [T],
     m: usize,
 }

@@ -1,8 +1,8 @@
-//! Dropout masks: the numbers that dropout sets to zero.
+//! Dropout masks: the entries that dropout sets to zero.
 
 use crate::real::Real;
 
-/// A source of masks that gives the same answer however often, in whatever tiles, and on whatever rank it is asked.
+/// A source of masks. A mask depends on the seed, the batch and the node alone: not on tiles, ranks or repeated evaluations.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Masks {
     /// Seed of all masks.

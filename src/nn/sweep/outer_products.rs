@@ -9,7 +9,7 @@ use crate::real::Real;
 /// Uses of a weight that are summed at a time.
 pub(super) const MOST_USES: usize = 8;
 
-/// Numbers worked on side by side.
+/// Entries worked on side by side.
 const LANES: usize = 8;
 
 /// Half of them, where fewer are left.
@@ -22,14 +22,14 @@ pub(super) struct LayerUse<'a, T> {
     pub(super) x: &'a [T],
 }
 
-/// Sums that give, for every sample, some numbers of `Σ δ ⊗ x` over the uses of a weight, the derivatives of `Σ δᵀWx` by `W`.
+/// Sums that give, for every sample, some entries of `Σ δ ⊗ x` over the uses of a weight, the derivatives of `Σ δᵀWx` by `W`.
 ///
-/// A number is the same whichever others are asked for along with it.
+/// The bits of an entry do not depend on the range that is asked for.
 pub(super) struct OuterProducts<'a, T> {
-    /// Destination, from the first sample's numbers on; a sample's start `stride` after those of the one before.
+    /// Destination, from the first sample's entries on; a sample's start `stride` after those of the one before.
     pub(super) rows: &'a mut [T],
     pub(super) stride: usize,
-    /// Range of numbers of `W`.
+    /// Range of entries of `W`.
     pub(super) numbers: Range<usize>,
     pub(super) add: bool,
     /// At most [`MOST_USES`].
@@ -56,7 +56,7 @@ impl<T: Real> Kernel for OuterProducts<'_, T> {
 }
 
 impl<T: Real> OuterProducts<'_, T> {
-    /// A `W` with rows of one number: the transposed products have one long row.
+    /// A `W` with rows of one entry: the transposed products have one long row.
     #[inline(always)]
     fn with_one_input<const FUSED: bool>(self) {
         let mut uses = [LayerUse { delta: &[], x: &[] }; MOST_USES];
@@ -76,7 +76,7 @@ impl<T: Real> OuterProducts<'_, T> {
             for i in start / n..end.div_ceil(n) {
                 let (from, to) = (start.max(i * n), end.min((i + 1) * n));
                 let sums = &mut row[from - start..to - start];
-                // Places of a factor among the adjoints, and of the first number among the inputs.
+                // Places of a factor among the adjoints, and of the first entry among the inputs.
                 let (factor, mut at) = (sample * m + i, sample * n + from - i * n);
                 let (blocks, rest) = sums.as_chunks_mut::<LANES>();
                 for block in blocks {
@@ -96,7 +96,7 @@ impl<T: Real> OuterProducts<'_, T> {
         }
     }
 
-    /// All of a `W` with rows of `N` numbers.
+    /// All of a `W` with rows of `N` entries.
     #[inline(always)]
     fn narrow<const N: usize, const FUSED: bool>(self) {
         let (add, m, uses) = (self.add, self.m, self.uses);
@@ -130,8 +130,8 @@ impl<T: Real> OuterProducts<'_, T> {
     }
 }
 
-/// `Σ δᵢ x` over the uses, with `δᵢ` and `COUNT` numbers of `x` from these places on. Only the whole sum is added, as rows of few
-/// numbers add theirs.
+/// Writes or adds `Σ δᵢ x` over the uses, for `COUNT` entries: `δᵢ` stands at `factor`, and `x` begins at `at`. The sum is
+/// formed before it is added.
 #[inline(always)]
 fn add_block<T: Real, const COUNT: usize, const FUSED: bool>(
     to: &mut [T; COUNT],
@@ -161,7 +161,7 @@ mod tests {
         (0..count).map(|k| ((k * 7 + seed * 5) % 11) as f64 - 5.0).collect()
     }
 
-    /// Every range of some shapes, for several numbers of uses, among rows that hold other numbers, too.
+    /// Every range of some shapes, for several numbers of uses, among rows that hold other entries, too.
     #[test]
     fn sums_are_those_term_by_term() {
         const SAMPLES: usize = 3;

@@ -1,11 +1,15 @@
 //! Paths through a tape: the nodes that a sweep has to visit.
 
-use crate::nn::tape::{Node, Record};
+use crate::nn::tape::{Node, TapeRecord};
 use crate::real::Real;
 use crate::variables::Variable;
 
 /// Marks the nodes that these outputs are computed from, and the outputs.
-pub(crate) fn leading_to<T: Real>(records: &[Record<T>], outputs: impl Iterator<Item = Node>, marks: &mut Vec<bool>) {
+pub(crate) fn leading_to<T: Real>(
+    records: &[TapeRecord<T>],
+    outputs: impl Iterator<Item = Node>,
+    marks: &mut Vec<bool>,
+) {
     marks.clear();
     marks.resize(records.len(), false);
     for output in outputs {
@@ -20,16 +24,16 @@ pub(crate) fn leading_to<T: Real>(records: &[Record<T>], outputs: impl Iterator<
     }
 }
 
-/// Marks the nodes that are computed from one of the wanted variables, or from the wanted node, and that node: where an
-/// adjoint has to pass to get there.
+/// Marks the nodes that are computed from one of the wanted variables, or from the wanted node, and that node: the nodes whose
+/// adjoints a reverse sweep needs.
 pub(crate) fn coming_from<T: Real>(
-    records: &[Record<T>],
+    records: &[TapeRecord<T>],
     wanted: impl Fn(Variable) -> bool,
     node: Option<Node>,
     marks: &mut Vec<bool>,
 ) {
     marks.clear();
-    for (index, Record { operation, .. }) in records.iter().enumerate() {
+    for (index, TapeRecord { operation, .. }) in records.iter().enumerate() {
         let mark = operation.variables().any(&wanted)
             || operation.arguments().any(|argument| marks[argument.index()])
             || node.is_some_and(|node| node.index() == index);

@@ -10,22 +10,22 @@ use crate::real::Real;
 /// Columns summed side by side.
 const WIDE: usize = 8;
 
-/// Products that give, for every sample, some numbers of `Σ δ ⊗ x` over its positions, the derivatives of `Σ δᵀWx` by `W`.
+/// Products that give, for every sample, some entries of `Σ δ ⊗ x` over its positions, the derivatives of `Σ δᵀWx` by `W`.
 ///
-/// Blocks of `TALL × WIDE` sums stay in registers while all positions pass by. A number is the same whichever others are
-/// asked for along with it.
+/// Blocks of `TALL × WIDE` sums stay in registers while all positions pass by. The bits of an entry do not depend on the range
+/// that is asked for.
 pub(super) struct SharedProducts<'a, T> {
-    /// Destination, from the first sample's numbers on; a sample's start `stride` after those of the one before.
+    /// Destination, from the first sample's entries on; a sample's start `stride` after those of the one before.
     pub(super) rows: &'a mut [T],
     pub(super) stride: usize,
-    /// Range of numbers of `W`.
+    /// Range of entries of `W`.
     pub(super) numbers: Range<usize>,
     pub(super) add: bool,
     pub(super) positions: usize,
-    /// Rows of `m` numbers.
+    /// Rows of `m` entries.
     pub(super) delta: &'a [T],
     pub(super) m: usize,
-    /// Rows of `n` numbers.
+    /// Rows of `n` entries.
     pub(super) x: &'a [T],
     pub(super) n: usize,
 }
@@ -54,8 +54,8 @@ impl<T: Real> Kernel for SharedProducts<'_, T> {
     }
 }
 
-/// The sums over positions of the products of the first `TALL` numbers in rows of `m` with the first `WIDE` in rows of `n`.
-/// Those beyond the end of a row are of no use, but do no harm.
+/// The sums over positions of the products of the first `TALL` entries in rows of `m` with the first `WIDE` in rows of `n`.
+/// Sums beyond the end of a row are computed, and not used.
 #[inline(always)]
 fn block<T: Real, const TALL: usize, const FUSED: bool>(
     positions: usize,
@@ -76,7 +76,7 @@ fn block<T: Real, const TALL: usize, const FUSED: bool>(
     sums
 }
 
-/// The first numbers; zeros where there are no more.
+/// The first `N` entries, followed by zeros where there are fewer.
 #[inline(always)]
 fn first<T: Real, const N: usize>(numbers: &[T]) -> [T; N] {
     match numbers.first_chunk::<N>() {
@@ -85,16 +85,16 @@ fn first<T: Real, const N: usize>(numbers: &[T]) -> [T; N] {
     }
 }
 
-/// Sums that give, for every sample, some numbers of `Σ δ` over its positions.
+/// Sums that give, for every sample, some entries of `Σ δ` over its positions.
 pub(super) struct SharedRows<'a, T> {
-    /// Destination, from the first sample's numbers on; a sample's start `stride` after those of the one before.
+    /// Destination, from the first sample's entries on; a sample's start `stride` after those of the one before.
     pub(super) rows: &'a mut [T],
     pub(super) stride: usize,
-    /// Range of numbers of `δ`.
+    /// Range of entries of `δ`.
     pub(super) numbers: Range<usize>,
     pub(super) add: bool,
     pub(super) positions: usize,
-    /// Rows of `m` numbers.
+    /// Rows of `m` entries.
     pub(super) delta: &'a [T],
     pub(super) m: usize,
 }
@@ -127,7 +127,7 @@ mod tests {
         (0..count).map(|k| ((k * 7 + seed * 5) % 11) as f64 - 5.0).collect()
     }
 
-    /// Every range of every small shape, among rows that hold other numbers, too, and with every set of instructions.
+    /// Every range of every small shape, among rows that hold other entries, too, and with every set of instructions.
     #[test]
     fn sums_are_those_term_by_term() {
         const SAMPLES: usize = 3;

@@ -1,42 +1,52 @@
 //! The tangent sweep: how the values change along a direction.
 
 use super::affine::{affine, affine_of_one};
-use super::columns::{Columns, broadcast, repeat, row_sums, transfer};
-use super::forward::row_number;
-use super::workspace::{Layout, Values};
-use super::{Tile, Workspace};
-use crate::nn::arithmetic::Side;
-use crate::nn::tape::{Node, Operation, Record};
+use super::columns::{ColumnRange, broadcast, repeat, row_sums, transfer};
+use super::forward::look_up;
+use super::workspace::{NodeLayout, Values};
+use super::{BatchTile, Workspace};
+use crate::nn::arithmetic::Operand;
+use crate::nn::tape::{Node, Operation, TapeRecord};
 use crate::real::Real;
 
 /// Derivatives of the nodes before the current one along a direction.
 #[derive(Clone, Copy)]
-pub(super) struct Tangents<'a, T> {
-    pub(super) layout: &'a Layout,
-    pub(super) numbers: &'a [T],
+pub(super) struct NodeTangents<'a, T> {
+    pub(super) layout: &'a NodeLayout,
+    pub(super) entries: &'a [T],
     pub(super) reached: &'a [bool],
     pub(super) count: usize,
 }
 
-impl<'a, T: Real> Tangents<'a, T> {
+impl<'a, T: Real> NodeTangents<'a, T> {
     /// A node's derivative; `None` where it is zero.
     pub(super) fn of(&self, node: Node) -> Option<&'a [T]> {
-        self.reached[node.index()].then(|| &self.numbers[self.layout.block(node.index(), self.count)])
+        self.at(node.index())
+    }
+
+    /// The derivative of the node of this index; `None` where it is zero.
+    pub(super) fn at(&self, index: usize) -> Option<&'a [T]> {
+        self.reached[index].then(|| &self.entries[self.layout.block(index, self.count)])
+    }
+
+    /// Passes the derivative of an argument on by `write`; `false` where it is zero.
+    fn pass(&self, node: Node, write: impl FnOnce(&[T])) -> bool {
+        self.of(node).map(write).is_some()
     }
 }
 
 impl<T: Real> Workspace<T> {
     /// Computes the tangents of the wanted nodes along a direction of the variables. Needs the values of a forward sweep.
-    pub(crate) fn tangent(&mut self, tile: &Tile<'_, T>, wanted: &[bool], direction: &[T]) {
+    pub(crate) fn tangent(&mut self, tile: &BatchTile<'_, T>, wanted: &[bool], direction: &[T]) {
         let Workspace { layout, value_layout, uniform, values, derivatives, reached, .. } = self;
         let values = values.current();
-        let value = Values { tile, layout: value_layout, uniform, numbers: values };
+        let value = Values { tile, layout: value_layout, uniform, entries: values };
         let count = tile.rows.len();
         reached.fill(false);
         for (index, record) in tile.tape.records().iter().enumerate() {
             if wanted[index] {
-                let (before, dy) = layout.split(derivatives, index, count);
-                let tangent = Tangents { layout, numbers: before, reached, count };
+                let (before, dy) = layout.split(derivatives, index, count, 1);
+                let tangent = NodeTangents { layout, entries: before, reached, count };
                 let y = &values[value_layout.block(index, count)];
                 reached[index] = propagate(record, &value, tangent, Some(direction), y, dy);
             }
@@ -47,9 +57,9 @@ impl<T: Real> Workspace<T> {
 /// Writes a node's derivative, which is linear in those of its arguments and in the direction of the variables; without a
 /// direction the variables stand still. Returns `false` where it is zero, and nothing was written.
 pub(super) fn propagate<T: Real>(
-    Record { operation, width, .. }: &Record<T>,
+    TapeRecord { operation, width, .. }: &TapeRecord<T>,
     value: &Values<'_, T>,
-    tangent: Tangents<'_, T>,
+    tangent: NodeTangents<'_, T>,
     direction: Option<&[T]>,
     y: &[T],
     dy: &mut [T],
@@ -58,92 +68,51 @@ pub(super) fn propagate<T: Real>(
     match *operation {
         Operation::Input(_) | Operation::Constant(_) | Operation::Mask { .. } => false,
         Operation::Variable(variable) => {
-            if let Some(direction) = direction {
-                broadcast(&direction[variable.range()], dy);
-            }
-            direction.is_some()
+            direction.map(|direction| broadcast(&direction[variable.range()], dy)).is_some()
         }
         Operation::Dense { x, weight, bias, positions } => {
-            let (range, columns) = (weight.range(), x.width() / positions);
+            let columns = x.width() / positions;
             if let Some(direction) = direction {
-                let bias = bias.map(|bias| &direction[bias.range()]);
+                let (weight, bias) = (&direction[weight.range()], bias.map(|bias| &direction[bias.range()]));
                 match value.constant(x) {
-                    Some(row) => affine_of_one(row, &direction[range.clone()], columns, bias, dy, width),
-                    None => affine(value.of(x), &direction[range.clone()], columns, bias, dy, false),
+                    Some(row) => affine_of_one(row, weight, columns, bias, dy, width),
+                    None => affine(value.of(x), weight, columns, bias, dy, false),
                 }
             }
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                affine(dx, &value.tile.x[range], columns, None, dy, direction.is_some());
-            }
-            direction.is_some() || dx.is_some()
+            let (weight, add) = (&value.tile.x[weight.range()], direction.is_some());
+            tangent.pass(x, |dx| affine(dx, weight, columns, None, dy, add)) || add
         }
-        Operation::Apply { function, x } => {
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                function.times_derivative(value.of(x), y, dx, dy);
-            }
-            dx.is_some()
-        }
+        Operation::Apply { function, x } => tangent.pass(x, |dx| function.times_derivative(value.of(x), y, dx, dy)),
         Operation::Arithmetic { kind, a, b } => {
-            let mut add = false;
-            for (side, node) in [(Side::Left, a), (Side::Right, b)] {
-                if let Some(d) = tangent.of(node) {
-                    kind.times_derivative(side, value.of(a), value.of(b), y, d, dy, add);
-                    add = true;
-                }
-            }
-            add
+            let (a_values, b_values) = (value.of(a), value.of(b));
+            let mut pass = |side, d: &[T], add| kind.times_derivative(side, a_values, b_values, y, d, dy, add);
+            let left = tangent.pass(a, |d| pass(Operand::Left, d, false));
+            tangent.pass(b, |d| pass(Operand::Right, d, left)) || left
         }
         Operation::ChainRule(ref rule) => rule.tangent(&|node| value.of(node), &|node| tangent.of(node), dy),
         Operation::Concat(ref nodes) => {
-            let mut to = Columns { width, start: 0 };
+            let mut to = ColumnRange { width, start: 0 };
             dy.fill(T::ZERO);
             for &node in nodes {
                 if let Some(d) = tangent.of(node) {
-                    transfer(d, Columns { width: node.width(), start: 0 }, dy, to, node.width(), false);
+                    transfer(d, ColumnRange { width: node.width(), start: 0 }, dy, to, node.width(), false);
                 }
                 to.start += node.width();
             }
             true
         }
-        Operation::Slice { x, start } => {
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                let (from, to) = (Columns { width: x.width(), start }, Columns { width, start: 0 });
-                transfer(dx, from, dy, to, width, false);
-            }
-            dx.is_some()
-        }
-        Operation::RowSum(x) => {
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                row_sums(dx, x.width(), dy, false);
-            }
-            dx.is_some()
-        }
-        Operation::Repeat(x) => {
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                repeat(dx, dy, width, false);
-            }
-            dx.is_some()
-        }
+        Operation::Slice { x, start } => tangent.pass(x, |dx| {
+            let (from, to) = (ColumnRange { width: x.width(), start }, ColumnRange { width, start: 0 });
+            transfer(dx, from, dy, to, width, false);
+        }),
+        Operation::RowSum(x) => tangent.pass(x, |dx| row_sums(dx, x.width(), dy, false)),
+        Operation::Repeat(x) => tangent.pass(x, |dx| repeat(dx, dy, width, false)),
         Operation::Pool { kind, x, ref windows } => {
-            let dx = tangent.of(x);
-            if let Some(dx) = dx {
-                kind.forward(windows, value.of(x), dx, x.width(), dy);
-            }
-            dx.is_some()
+            tangent.pass(x, |dx| kind.forward(windows, value.of(x), dx, x.width(), dy))
         }
         Operation::Embedding { x, table } => {
-            if let Some(direction) = direction {
-                let rows = &direction[table.range()];
-                for (&number, dy) in value.of(x).iter().zip(dy.chunks_exact_mut(table.columns())) {
-                    dy.copy_from_slice(&rows[row_number(number) * table.columns()..][..table.columns()]);
-                }
-            }
-            direction.is_some()
+            let pass = |direction: &[T]| look_up(&direction[table.range()], table.columns(), value.of(x), dy);
+            direction.map(pass).is_some()
         }
     }
 }

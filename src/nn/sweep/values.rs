@@ -7,8 +7,8 @@ use crate::real::Real;
 /// Most bytes of values that are kept, and of the point that they belong to.
 const MOST_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Number of rows from which a forward sweep takes longer than to remember the point and to compare another with it, however many
-/// parameters it has.
+/// Batch size from which values are kept whatever the number of parameters: a forward sweep then costs more than comparing two
+/// points.
 const MANY_ROWS: usize = 16;
 
 /// Memory of the forward sweeps.
@@ -16,27 +16,27 @@ const MANY_ROWS: usize = 16;
 pub(super) struct ForwardValues<T> {
     /// Values of a tile that are not kept.
     tile: Vec<T>,
-    /// Values of the bound batch, which begin for each tile at its first row; empty where none are to be kept.
+    /// Kept values of the bound batch; those of a tile begin at `width` times its first row. Empty if none are kept.
     kept: Vec<T>,
-    /// Numbers in a row of these.
+    /// Entries in a row of these.
     width: usize,
     /// The point that the kept values belong to.
     x: Vec<T>,
     /// The tiles whose values are kept, in ascending order.
     tiles: Vec<Range<usize>>,
-    /// First of the kept values that the last sweep computed or found; `None` if it kept none.
+    /// Offset in `kept` of the values of the last sweep; `None` if they are in `tile`.
     place: Option<usize>,
 }
 
 impl<T: Real> ForwardValues<T> {
-    /// Room for a tile of `rows` of `width` numbers.
+    /// Workspace for a tile of `rows` of `width` entries.
     pub(super) fn new(rows: usize, width: usize) -> Self {
         let tile = vec![T::ZERO; rows * width];
         ForwardValues { tile, kept: Vec::new(), width, x: Vec::new(), tiles: Vec::new(), place: None }
     }
 
-    /// Forgets the kept values, and makes room for those of a batch of `rows`, unless they take too much memory, or are fewer than
-    /// the parameters of the point, which have to be remembered with them, and soon computed.
+    /// Forgets the kept values. Reserves memory for those of a batch of `rows`, unless they take too much of it, or are fewer
+    /// than the parameters of the point that would be stored with them.
     pub(super) fn prepare(&mut self, rows: usize, parameters: usize) {
         self.tiles.clear();
         let numbers = rows.saturating_mul(self.width);
@@ -53,7 +53,7 @@ impl<T: Real> ForwardValues<T> {
         }
     }
 
-    /// Room for the values of a forward sweep that are not to be kept.
+    /// Destination of the values of a forward sweep that are not kept.
     pub(super) fn passing(&mut self) -> &mut [T] {
         self.place = None;
         &mut self.tile
@@ -69,7 +69,7 @@ impl<T: Real> ForwardValues<T> {
         is_kept
     }
 
-    /// Room for the values of a tile at `x`, which are kept if there is room for a batch.
+    /// Destination of the values of a tile at `x`, which are kept if memory was reserved for a batch.
     pub(super) fn keep(&mut self, x: &[T], rows: &Range<usize>) -> &mut [T] {
         if self.kept.is_empty() {
             return self.passing();
@@ -90,7 +90,7 @@ impl<T: Real> ForwardValues<T> {
 /// The points are the same to the bit.
 pub(super) fn is_same<T: Real>(a: &[T], b: &[T]) -> bool {
     let same = |(&a, &b): (&T, &T)| (a == b) & (T::ONE.copy_sign(a) == T::ONE.copy_sign(b));
-    // All numbers of a chunk are compared, in registers, before it is decided.
+    // All entries of a chunk are compared, in registers, before it is decided.
     let same_chunk = |(a, b): (&[T], &[T])| a.iter().zip(b).fold(true, |all, pair| all & same(pair));
     a.len() == b.len() && a.chunks(64).zip(b.chunks(64)).all(same_chunk)
 }

@@ -6,16 +6,16 @@ use super::Masks;
 use super::uniform::{UniformValues, is_uniform};
 use super::values::ForwardValues;
 use crate::nn::batch::Batch;
-use crate::nn::tape::{Node, Operation, Record, Tape};
+use crate::nn::tape::{Node, Operation, Tape, TapeRecord};
 use crate::real::Real;
 
 /// Bytes of values and adjoints in one tile.
 const TILE_BYTES: usize = 192 * 1024;
 
-/// Rows that the products of a tile have nevertheless, to be worth a call.
+/// Least number of rows of the matrix products of a tile.
 const FEWEST_ROWS: usize = 64;
 
-/// Samples that a tile has nevertheless, as the last layers of a network of images are dense.
+/// Least number of samples in a tile, as the last layers of a network of images are dense.
 const FEWEST_SAMPLES: usize = 8;
 
 /// Largest number of bytes of a tile of more than one sample.
@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// A tile of a batch's rows, and the point at which the tape is evaluated there.
 #[derive(Clone)]
-pub(crate) struct Tile<'a, T> {
+pub(crate) struct BatchTile<'a, T> {
     pub(crate) tape: &'a Tape<T>,
     /// All variables.
     pub(crate) x: &'a [T],
@@ -37,14 +37,14 @@ pub(crate) struct Tile<'a, T> {
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace<T> {
     /// Layout of derivatives.
-    pub(super) layout: Layout,
-    /// Layout of values, which has no room for those that are read elsewhere: inputs, and values that all samples share.
-    pub(super) value_layout: Layout,
+    pub(super) layout: NodeLayout,
+    /// Layout of values, without those that are read elsewhere: inputs, and values that all samples share.
+    pub(super) value_layout: NodeLayout,
     pub(super) uniform: UniformValues<T>,
     pub(super) values: ForwardValues<T>,
     /// Adjoints after a reverse sweep, tangents after a tangent sweep.
     pub(super) derivatives: Vec<T>,
-    /// Adjoints in a stack, and which of them is seeded.
+    /// Number of adjoints of each node in a stack, and the one that is seeded next.
     pub(super) stack: usize,
     part: usize,
     /// For each node, true if its derivatives have been written.
@@ -55,7 +55,7 @@ pub(crate) struct Workspace<T> {
     pub(super) has_curvature: Vec<bool>,
     /// For each node, true if a curvature sweep needs its tangents.
     pub(super) needs_tangent: Vec<bool>,
-    /// Room for one block.
+    /// Workspace for one block.
     pub(super) scratch: Vec<T>,
     /// Twice the direction of a curvature sweep.
     pub(super) doubled: Vec<T>,
@@ -63,44 +63,39 @@ pub(crate) struct Workspace<T> {
 
 /// Layout of the nodes' blocks. A block holds a row for each sample of a tile.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(super) struct NodeLayout {
     /// Rows in a tile at most.
     pub(super) rows: usize,
-    /// Numbers in a row before each node's, and in the whole row.
+    /// Entries in a row before each node's, and in the whole row.
     offsets: Vec<usize>,
 }
 
-impl Layout {
-    fn new<T: Real>(records: &[Record<T>]) -> Self {
-        let mut offsets = vec![0];
-        for record in records {
-            offsets.push(offsets[offsets.len() - 1] + record.width);
-        }
-        let is_input = |record: &&Record<T>| matches!(record.operation, Operation::Input(_));
-        let inputs: usize = records.iter().filter(is_input).map(|record| record.width).sum();
-        let computed = offsets[records.len()] - inputs;
+impl NodeLayout {
+    fn new<T: Real>(records: &[TapeRecord<T>]) -> Self {
+        let is_computed = |record: &&TapeRecord<T>| !matches!(record.operation, Operation::Input(_));
+        let computed: usize = records.iter().filter(is_computed).map(|record| record.width).sum();
         let row_bytes = computed.max(1).saturating_mul(2 * size_of::<T>());
         // A convolution's products have a row for each position.
-        let positions = |record: &Record<T>| match record.operation {
+        let positions = |record: &TapeRecord<T>| match record.operation {
             Operation::Dense { positions, .. } => positions,
             _ => 1,
         };
         let positions = records.iter().map(positions).max().unwrap_or(1);
         let fewest = FEWEST_ROWS.div_ceil(positions).max(FEWEST_SAMPLES);
         let rows = (TILE_BYTES / row_bytes / 8 * 8).clamp(fewest, 512);
-        Layout { rows: rows.min(MOST_BYTES / row_bytes).max(1), offsets }
+        Self::without(rows.min(MOST_BYTES / row_bytes).max(1), records, |_| false)
     }
 
-    /// A layout without room for some nodes.
-    fn without<T>(&self, records: &[Record<T>], is_left_out: impl Fn(&Record<T>) -> bool) -> Self {
+    /// A layout for tiles of `rows` rows, in which some nodes have no block.
+    fn without<T>(rows: usize, records: &[TapeRecord<T>], is_left_out: impl Fn(&TapeRecord<T>) -> bool) -> Self {
         let mut offsets = vec![0];
         for record in records {
             offsets.push(offsets[offsets.len() - 1] + if is_left_out(record) { 0 } else { record.width });
         }
-        Layout { rows: self.rows, offsets }
+        NodeLayout { rows, offsets }
     }
 
-    /// Numbers in the whole row.
+    /// Entries in the whole row.
     fn width(&self) -> usize {
         self.offsets[self.offsets.len() - 1]
     }
@@ -118,21 +113,16 @@ impl Layout {
         start * count * stack..end * count * stack
     }
 
-    /// The blocks before a node's, and its own.
-    pub(super) fn split<'a, T>(&self, numbers: &'a mut [T], index: usize, count: usize) -> (&'a mut [T], &'a mut [T]) {
-        self.split_stacked(numbers, index, count, 1)
-    }
-
-    /// Splits the blocks as [`split`](Self::split) does, when there are several of each.
-    pub(super) fn split_stacked<'a, T>(
+    /// The blocks before a node's, and its own; `stack` of each.
+    pub(super) fn split<'a, T>(
         &self,
-        numbers: &'a mut [T],
+        entries: &'a mut [T],
         index: usize,
         count: usize,
         stack: usize,
     ) -> (&'a mut [T], &'a mut [T]) {
         let Range { start, end } = self.stacked_block(index, count, stack);
-        let (before, rest) = numbers.split_at_mut(start);
+        let (before, rest) = entries.split_at_mut(start);
         (before, &mut rest[..end - start])
     }
 }
@@ -140,10 +130,10 @@ impl Layout {
 /// Read access to values.
 #[derive(Clone, Copy)]
 pub(super) struct Values<'a, T> {
-    pub(super) tile: &'a Tile<'a, T>,
-    pub(super) layout: &'a Layout,
+    pub(super) tile: &'a BatchTile<'a, T>,
+    pub(super) layout: &'a NodeLayout,
     pub(super) uniform: &'a UniformValues<T>,
-    pub(super) numbers: &'a [T],
+    pub(super) entries: &'a [T],
 }
 
 impl<'a, T: Real> Values<'a, T> {
@@ -155,7 +145,7 @@ impl<'a, T: Real> Values<'a, T> {
             _ => {
                 let count = self.tile.rows.len();
                 let shared = self.uniform.of(node.index(), count * node.width());
-                shared.unwrap_or_else(|| &self.numbers[self.layout.block(node.index(), count)])
+                shared.unwrap_or_else(|| &self.entries[self.layout.block(node.index(), count)])
             }
         }
     }
@@ -185,12 +175,13 @@ impl TileSize {
 }
 
 impl<T: Real> Workspace<T> {
-    /// Room for a tape's nodes.
+    /// Workspace for a tape's nodes.
     pub(crate) fn new(tape: &Tape<T>) -> Self {
-        let layout = Layout::new(tape.records());
-        let is_elsewhere =
-            |record: &Record<T>| matches!(record.operation, Operation::Input(_)) || is_uniform(tape.records(), record);
-        let value_layout = layout.without(tape.records(), is_elsewhere);
+        let layout = NodeLayout::new(tape.records());
+        let is_elsewhere = |record: &TapeRecord<T>| {
+            matches!(record.operation, Operation::Input(_)) || is_uniform(tape.records(), record)
+        };
+        let value_layout = NodeLayout::without(layout.rows, tape.records(), is_elsewhere);
         let numbers = layout.rows * layout.width();
         let widest = tape.records().iter().map(|record| record.width).max().unwrap_or(0);
         Workspace {
@@ -210,12 +201,12 @@ impl<T: Real> Workspace<T> {
         }
     }
 
-    /// Makes room for second derivatives.
+    /// Reserves memory for second derivatives.
     pub(crate) fn reserve_curvatures(&mut self) {
         self.curvatures.resize(self.derivatives.len(), T::ZERO);
     }
 
-    /// Forgets the values that were kept, and makes room for those of another batch at points of `parameters` parameters.
+    /// Forgets the values that were kept, and reserves memory for those of another batch at points of `parameters` parameters.
     pub(crate) fn bind(&mut self, rows: usize, parameters: usize) {
         self.values.prepare(rows, parameters);
     }
@@ -236,19 +227,19 @@ impl<T: Real> Workspace<T> {
     }
 
     /// A node's value, after a forward sweep.
-    pub(crate) fn value<'a>(&'a self, tile: &'a Tile<'a, T>, node: Node) -> &'a [T] {
-        Values { tile, layout: &self.value_layout, uniform: &self.uniform, numbers: self.values.current() }.of(node)
+    pub(crate) fn value<'a>(&'a self, tile: &'a BatchTile<'a, T>, node: Node) -> &'a [T] {
+        Values { tile, layout: &self.value_layout, uniform: &self.uniform, entries: self.values.current() }.of(node)
     }
 
     /// A node's adjoint after a reverse sweep, or tangent after a tangent sweep; `None` where it is zero. Those of a stack
     /// come one after the other.
-    pub(crate) fn derivative(&self, tile: &Tile<'_, T>, node: Node) -> Option<&[T]> {
+    pub(crate) fn derivative(&self, tile: &BatchTile<'_, T>, node: Node) -> Option<&[T]> {
         let block = self.layout.stacked_block(node.index(), tile.rows.len(), self.stack);
         self.reached[node.index()].then(|| &self.derivatives[block])
     }
 
     /// A node's second derivative after a curvature sweep; `None` where it is zero.
-    pub(crate) fn second_derivative(&self, tile: &Tile<'_, T>, node: Node) -> Option<&[T]> {
+    pub(crate) fn second_derivative(&self, tile: &BatchTile<'_, T>, node: Node) -> Option<&[T]> {
         self.has_curvature[node.index()].then(|| &self.curvatures[self.layout.block(node.index(), tile.rows.len())])
     }
 
@@ -257,14 +248,14 @@ impl<T: Real> Workspace<T> {
         self.start_part(0, 1);
     }
 
-    /// Makes room for stacks of adjoints with this number of rows.
+    /// Reserves memory for stacks of adjoints with this number of rows.
     pub(crate) fn reserve_stacks(&mut self, rows: usize) {
         let numbers = self.layout.width() * rows;
         self.derivatives.resize(numbers.max(self.derivatives.len()), T::ZERO);
     }
 
-    /// Forgets which nodes' adjoints have been written, and has the next one seeded as this part of a stack: several
-    /// adjoints of the same nodes, which one reverse sweep takes back together. There has to be room for it.
+    /// Forgets which nodes' adjoints have been written, and has the next one seeded as this part of a stack: several adjoints
+    /// of the same nodes, which one reverse sweep takes back together. Needs [`reserve_stacks`](Self::reserve_stacks).
     pub(crate) fn start_part(&mut self, part: usize, stack: usize) {
         (self.part, self.stack) = (part, stack);
         self.reached.fill(false);
@@ -272,7 +263,7 @@ impl<T: Real> Workspace<T> {
 
     /// Returns the destination of the adjoint of a node from which a reverse sweep starts, and true if it is to be added to what
     /// is there.
-    pub(crate) fn seed(&mut self, tile: &Tile<'_, T>, node: Node) -> (&mut [T], bool) {
+    pub(crate) fn seed(&mut self, tile: &BatchTile<'_, T>, node: Node) -> (&mut [T], bool) {
         let add = std::mem::replace(&mut self.reached[node.index()], true);
         let Range { start, end } = self.layout.stacked_block(node.index(), tile.rows.len(), self.stack);
         let size = (end - start) / self.stack;
@@ -296,7 +287,7 @@ mod tests {
         let x = tape.input(side * side);
         let x = tape.reshape(x, Shape::Image { channels: 1, height: side, width: side }).unwrap();
         tape.conv2d(x, weight, None, Window::new([3, 3])).unwrap();
-        Layout::new(tape.records()).rows
+        NodeLayout::new(tape.records()).rows
     }
 
     #[test]
@@ -311,6 +302,6 @@ mod tests {
         let mut tape = Tape::<f64>::new();
         let x = tape.input(20_000);
         tape.tanh(x);
-        assert_eq!(Layout::new(tape.records()).rows, 64);
+        assert_eq!(NodeLayout::new(tape.records()).rows, 64);
     }
 }

@@ -8,7 +8,7 @@ use super::{Node, Operation, Tape};
 use crate::nn::arithmetic::Arithmetic;
 use crate::nn::chain_rule::ChainRule;
 use crate::nn::pooling::Pooling;
-use crate::nn::{Function, TapeError};
+use crate::nn::{Function, Shape, TapeError};
 use crate::real::Real;
 
 /// Derivative of a node: its kind.
@@ -21,10 +21,10 @@ pub(super) enum Channel {
 }
 
 /// Derivatives that have been recorded; `None` where they are zero.
-pub(super) type Recorded = std::collections::HashMap<(usize, Channel), Option<Node>>;
+pub(super) type RecordedDerivatives = std::collections::HashMap<(usize, Channel), Option<Node>>;
 
 impl<T: Real> Tape<T> {
-    /// The derivative of every number of `y` by column `column` of the input `x`, sample by sample: a node of the width of
+    /// The derivative of every entry of `y` by column `column` of the input `x`, sample by sample: a node of the width of
     /// `y`.
     ///
     /// It is a node like any other: it enters losses, which are differentiated by the variables in every sweep. Derivatives
@@ -67,7 +67,7 @@ impl<T: Real> Tape<T> {
         self.recorded_channel(y, Channel::First { input, column })
     }
 
-    /// The sum of the second derivatives of every number of `y` by each of these columns of the input `x`: the Laplacian,
+    /// The sum of the second derivatives of every entry of `y` by each of these columns of the input `x`: the Laplacian,
     /// or, of a single column, a second derivative.
     ///
     /// All second derivatives are carried as one sum, at the cost of the first derivatives and one more.
@@ -144,37 +144,12 @@ impl<T: Real> Tape<T> {
             }
             Operation::Apply { function, x } => {
                 let linear = self.channel(x, channel)?;
-                let products = self.squares(x, channel)?;
+                let products = self.crossings(x, x, channel)?;
                 self.chain_rule(ChainRule { function, x, y, linear, products }, y)?
             }
-            Operation::ChainRule(rule) => {
-                let Channel::First { .. } = channel else { return Err(TapeError::DerivativeOrder) };
-                // z = f′(x) s, and so ∂z = f′(x) ∂s + f″(x) s ∂x.
-                if !rule.products.is_empty() {
-                    let depends = self.channel(rule.x, channel)?.is_some();
-                    return if depends { Err(TapeError::DerivativeOrder) } else { Ok(None) };
-                }
-                let ChainRule { function, x, y: value, linear: Some(s), .. } = rule else {
-                    unreachable!("without products there is a linear part")
-                };
-                let (linear, moved) = (self.channel(s, channel)?, self.channel(x, channel)?);
-                let products = moved.map(|moved| [s, moved]).into_iter().collect();
-                self.chain_rule(ChainRule { function, x, y: value, linear, products }, y)?
-            }
+            Operation::ChainRule(rule) => self.chain_rule_channel(rule, y, channel)?,
             Operation::Arithmetic { kind, a, b } => self.arithmetic_channel(kind, a, b, y, channel)?,
-            Operation::Concat(nodes) => {
-                let parts = nodes.iter().map(|&node| self.channel(node, channel)).collect::<Result<Vec<_>, _>>()?;
-                if parts.iter().all(Option::is_none) {
-                    None
-                } else {
-                    let mut whole = Vec::new();
-                    for (part, node) in parts.into_iter().zip(nodes) {
-                        let zeros = || Operation::Constant(vec![T::ZERO; node.width()]);
-                        whole.push(part.unwrap_or_else(|| self.record(zeros(), node.shape)));
-                    }
-                    Some(self.record(Operation::Concat(whole), shape))
-                }
-            }
+            Operation::Concat(nodes) => self.concat_channel(nodes, shape, channel)?,
             Operation::Slice { x, start } => self.through(x, channel, shape, |x| Operation::Slice { x, start })?,
             Operation::RowSum(x) => self.through(x, channel, shape, Operation::RowSum)?,
             Operation::Repeat(x) => self.through(x, channel, shape, Operation::Repeat)?,
@@ -197,29 +172,52 @@ impl<T: Real> Tape<T> {
         Ok(node)
     }
 
+    /// The channel of a node `y` that is a derivative itself.
+    fn chain_rule_channel(
+        &mut self,
+        rule: ChainRule<T>,
+        y: Node,
+        channel: &Channel,
+    ) -> Result<Option<Node>, TapeError> {
+        let Channel::First { .. } = channel else { return Err(TapeError::DerivativeOrder) };
+        // z = f′(x) s, and so ∂z = f′(x) ∂s + f″(x) s ∂x.
+        if !rule.products.is_empty() {
+            let depends = self.channel(rule.x, channel)?.is_some();
+            return if depends { Err(TapeError::DerivativeOrder) } else { Ok(None) };
+        }
+        let ChainRule { function, x, y: value, linear: Some(s), .. } = rule else {
+            unreachable!("without products there is a linear part")
+        };
+        let (linear, moved) = (self.channel(s, channel)?, self.channel(x, channel)?);
+        let products = moved.map(|moved| [s, moved]).into_iter().collect();
+        self.chain_rule(ChainRule { function, x, y: value, linear, products }, y)
+    }
+
+    /// The channel of nodes side by side, with zeros where it is zero for some.
+    fn concat_channel(&mut self, nodes: Vec<Node>, shape: Shape, channel: &Channel) -> Result<Option<Node>, TapeError> {
+        let parts = nodes.iter().map(|&node| self.channel(node, channel)).collect::<Result<Vec<_>, _>>()?;
+        if parts.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let mut whole = Vec::new();
+        for (part, node) in parts.into_iter().zip(nodes) {
+            let zeros = || Operation::Constant(vec![T::ZERO; node.width()]);
+            whole.push(part.unwrap_or_else(|| self.record(zeros(), node.shape)));
+        }
+        Ok(Some(self.record(Operation::Concat(whole), shape)))
+    }
+
     /// The channel of a node that depends linearly on another.
     fn through(
         &mut self,
         x: Node,
         channel: &Channel,
-        shape: crate::nn::Shape,
+        shape: Shape,
         operation: impl FnOnce(Node) -> Operation<T>,
     ) -> Result<Option<Node>, TapeError> {
         let moved = self.channel(x, channel)?;
         // The channel is what the argument was, and in its shape.
         Ok(moved.map(|moved| self.record(operation(Node { shape: x.shape, ..moved }), shape)))
-    }
-
-    /// The first derivatives of which a second-order channel takes the squares.
-    fn squares(&mut self, x: Node, channel: &Channel) -> Result<Vec<[Node; 2]>, TapeError> {
-        let Channel::Laplacian { input, columns } = channel else { return Ok(Vec::new()) };
-        let mut squares = Vec::new();
-        for &column in columns {
-            if let Some(first) = self.channel(x, &Channel::First { input: *input, column })? {
-                squares.push([first, first]);
-            }
-        }
-        Ok(squares)
     }
 
     /// Records how a channel passes a function, unless it is zero. `of` is the node that it is a derivative of.
@@ -252,13 +250,8 @@ impl<T: Real> Tape<T> {
             Arithmetic::Mul => {
                 let left = da.map(|da| self.mul(da, b)).transpose()?;
                 let right = db.map(|db| self.mul(a, db)).transpose()?;
-                let mut total = self.sum(left, right)?;
-                for [da, db] in self.crossings(a, b, channel)? {
-                    let product = self.mul(da, db)?;
-                    let product = self.scale(product, T::from_f64(2.0));
-                    total = self.sum(total, Some(product))?;
-                }
-                Ok(total)
+                let total = self.sum(left, right)?;
+                self.add_crossings(total, (a, b), channel, 2.0)
             }
             // y b = a, differentiated: ∂y b + y ∂b = ∂a, and ∂²y b + 2 ∂y ∂b + y ∂²b = ∂²a.
             Arithmetic::Div => {
@@ -268,11 +261,7 @@ impl<T: Real> Tape<T> {
                     let product = self.negate(product);
                     total = self.sum(total, Some(product))?;
                 }
-                for [dy, db] in self.crossings(y, b, channel)? {
-                    let product = self.mul(dy, db)?;
-                    let product = self.scale(product, T::from_f64(-2.0));
-                    total = self.sum(total, Some(product))?;
-                }
+                let total = self.add_crossings(total, (y, b), channel, -2.0)?;
                 total.map(|total| self.div(total, b)).transpose()
             }
         }
@@ -289,6 +278,22 @@ impl<T: Real> Tape<T> {
             }
         }
         Ok(crossings)
+    }
+
+    /// Adds a multiple of the products of first derivatives that a second-order channel takes.
+    fn add_crossings(
+        &mut self,
+        mut total: Option<Node>,
+        (a, b): (Node, Node),
+        channel: &Channel,
+        factor: f64,
+    ) -> Result<Option<Node>, TapeError> {
+        for [da, db] in self.crossings(a, b, channel)? {
+            let product = self.mul(da, db)?;
+            let product = self.scale(product, T::from_f64(factor));
+            total = self.sum(total, Some(product))?;
+        }
+        Ok(total)
     }
 
     /// The sum of two nodes that may be zero.

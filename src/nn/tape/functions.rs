@@ -1,11 +1,11 @@
-//! Functions of every number of a node, by name.
+//! Functions of every entry of a node, by name.
 
 use super::{Node, Operation, Tape};
 use crate::nn::Function;
 use crate::real::Real;
 
 impl<T: Real> Tape<T> {
-    /// A function of every number.
+    /// A function of every entry.
     pub fn apply(&mut self, function: Function<T>, x: Node) -> Node {
         self.record(Operation::Apply { function, x }, x.shape())
     }

@@ -7,7 +7,7 @@ use crate::real::Real;
 use crate::variables::Variable;
 
 impl<T: Real> Tape<T> {
-    /// Gives the numbers another shape; nothing is recorded.
+    /// Gives the entries another shape; nothing is recorded.
     ///
     /// # Errors
     ///
@@ -20,7 +20,7 @@ impl<T: Real> Tape<T> {
         Ok(Node { shape, ..x })
     }
 
-    /// Arranges the numbers in a row; nothing is recorded.
+    /// Arranges the entries in a row; nothing is recorded.
     pub fn flatten(&self, x: Node) -> Node {
         Node { shape: Shape::Row { width: x.width() }, ..x }
     }
@@ -96,7 +96,7 @@ impl<T: Real> Tape<T> {
         self.pool_image(Pooling::Average, x, window)
     }
 
-    /// The largest number that the window sees of each channel; padding does not count. Of several that are the largest the
+    /// The largest entry that the window sees of each channel; padding does not count. Of several that are the largest the
     /// first has a derivative.
     ///
     /// # Errors

@@ -48,19 +48,19 @@ use crate::variables::Variable;
 #[derive(Debug, Clone)]
 pub struct Tape<T> {
     id: usize,
-    records: Vec<Record<T>>,
+    records: Vec<TapeRecord<T>>,
     inputs: usize,
     /// Outer layers come before those within them.
     layers: Vec<LayerSpan>,
     /// Number of layers that are being recorded.
     open_layers: usize,
     /// Derivatives by inputs.
-    derivatives: derivatives::Recorded,
+    derivatives: derivatives::RecordedDerivatives,
 }
 
 /// An operation, and the width and the shape of its value.
 #[derive(Debug, Clone)]
-pub(crate) struct Record<T> {
+pub(crate) struct TapeRecord<T> {
     pub(crate) operation: Operation<T>,
     pub(crate) width: usize,
     pub(crate) shape: Shape,
@@ -75,12 +75,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// Columns of its matrix: numbers for each sample.
+    /// Columns of its matrix: entries for each sample.
     pub fn width(&self) -> usize {
         self.shape.numbers()
     }
 
-    /// Arrangement of the numbers of a sample.
+    /// Arrangement of the entries of a sample.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -106,7 +106,7 @@ impl<T: Real> Tape<T> {
         Tape { id, records: Vec::new(), inputs: 0, layers: Vec::new(), open_layers: 0, derivatives: Default::default() }
     }
 
-    /// Adds an input with `width` numbers for each sample. Arrays are bound to inputs in the order of creation.
+    /// Adds an input with `width` entries for each sample. Arrays are bound to inputs in the order of creation.
     pub fn input(&mut self, width: usize) -> Node {
         self.inputs += 1;
         self.record_row(Operation::Input(self.inputs - 1), width)
@@ -117,7 +117,7 @@ impl<T: Real> Tape<T> {
         self.record_row(Operation::Constant(row.to_vec()), row.len())
     }
 
-    /// A variable's numbers, the same for every sample: a row of [`Variable::len`] numbers.
+    /// A variable's entries, the same for every sample: a row of [`Variable::len`] numbers.
     pub fn variable(&mut self, variable: Variable) -> Node {
         self.record_row(Operation::Variable(variable), variable.len())
     }
@@ -127,7 +127,7 @@ impl<T: Real> Tape<T> {
     /// # Errors
     ///
     /// [`TapeError::NotARow`] for an image; [`TapeError::Weight`] when the weight has not as many columns as `x`;
-    /// [`TapeError::Bias`] when the bias has not a number for each output.
+    /// [`TapeError::Bias`] when the bias has not an entry for each output.
     pub fn dense(&mut self, x: Node, weight: Variable, bias: Option<Variable>) -> Result<Node, TapeError> {
         let operation = "dense";
         self.check(operation, x)?;
@@ -144,7 +144,7 @@ impl<T: Real> Tape<T> {
         Ok(self.record_row(Operation::Dense { x, weight, bias, positions: 1 }, rows))
     }
 
-    /// `a + b`, number by number. Widths are equal, or one of them is 1 and repeated.
+    /// `a + b`, entry by entry. Widths are equal, or one of them is 1 and repeated.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl<T: Real> Tape<T> {
         self.arithmetic(Arithmetic::Add, a, b)
     }
 
-    /// `a − b`, number by number. Widths are equal, or one of them is 1 and repeated.
+    /// `a − b`, entry by entry. Widths are equal, or one of them is 1 and repeated.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl<T: Real> Tape<T> {
         self.arithmetic(Arithmetic::Sub, a, b)
     }
 
-    /// `a · b`, number by number. Widths are equal, or one of them is 1 and repeated.
+    /// `a · b`, entry by entry. Widths are equal, or one of them is 1 and repeated.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ impl<T: Real> Tape<T> {
         self.arithmetic(Arithmetic::Mul, a, b)
     }
 
-    /// `a / b`, number by number. Widths are equal, or one of them is 1 and repeated.
+    /// `a / b`, entry by entry. Widths are equal, or one of them is 1 and repeated.
     ///
     /// # Errors
     ///
@@ -231,9 +231,9 @@ impl<T: Real> Tape<T> {
         Ok(self.record_row(Operation::Embedding { x, table }, x.width() * table.columns()))
     }
 
-    /// Drops numbers with the probability `rate`, and scales the others by `1 / (1 − rate)`.
+    /// Drops entries with the probability `rate`, and scales the others by `1 / (1 − rate)`.
     ///
-    /// Which numbers are dropped stays the same until the next batch is bound: the loss, the gradient, the Jacobian and all
+    /// Which entries are dropped stays the same until the next batch is bound: the loss, the gradient, the Jacobian and all
     /// trial points of a step see the same network. [`Network::predict`](super::Network::predict) and
     /// [`Network::evaluate`](super::Network::evaluate) drop nothing.
     ///
@@ -291,7 +291,7 @@ impl<T: Real> Tape<T> {
 
     fn record(&mut self, operation: Operation<T>, shape: Shape) -> Node {
         let node = Node { tape: self.id, index: self.records.len(), shape };
-        self.records.push(Record { operation, width: shape.numbers(), shape });
+        self.records.push(TapeRecord { operation, width: shape.numbers(), shape });
         node
     }
 
@@ -311,7 +311,7 @@ impl<T: Real> Tape<T> {
     }
 
     /// All records, in order: arguments come before what is computed from them.
-    pub(crate) fn records(&self) -> &[Record<T>] {
+    pub(crate) fn records(&self) -> &[TapeRecord<T>] {
         &self.records
     }
 }

@@ -15,16 +15,16 @@ pub(crate) enum Operation<T> {
     Input(usize),
     /// The same row for every sample.
     Constant(Vec<T>),
-    /// A variable's numbers, for every sample.
+    /// A variable's entries, for every sample.
     Variable(Variable),
-    /// Zeros where numbers are dropped, `1 / (1 − rate)` elsewhere.
+    /// Zeros where entries are dropped, `1 / (1 − rate)` elsewhere.
     Mask { rate: T },
     /// `x Wᵀ + b` at each of as many positions, one after the other; the weight is a matrix with a row for each output of a
     /// position, whatever its shape.
     Dense { x: Node, weight: Variable, bias: Option<Variable>, positions: usize },
-    /// A function of every number.
+    /// A function of every entry.
     Apply { function: Function<T>, x: Node },
-    /// Two nodes of the same width, number by number.
+    /// Two nodes of the same width, entry by entry.
     Arithmetic { kind: Arithmetic, a: Node, b: Node },
     /// Chain rule of an elementwise function, for a derivative by an input.
     ChainRule(ChainRule<T>),
@@ -36,7 +36,7 @@ pub(crate) enum Operation<T> {
     RowSum(Node),
     /// One column, again and again.
     Repeat(Node),
-    /// Numbers of `x`, or of several each.
+    /// Entries of `x`, or of several each.
     Pool { kind: Pooling, x: Node, windows: Windows },
     /// Rows of a table, side by side.
     Embedding { x: Node, table: Variable },

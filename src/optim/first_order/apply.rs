@@ -1,19 +1,18 @@
 //! First-order steps, from gradients to new values: the operations that they have in common, in order.
 
 use super::clipping::clip;
-use super::memory::Memory;
-use super::table::Now;
-use super::{FirstOrder, NonFinite, Slots, StepContext, UpdateRule};
+use super::{FirstOrder, FirstOrderMemory, NonFinite, Slots, StepContext, StepSettings, UpdateRule};
 use crate::kernels::simd::{self, Kernel};
-use crate::optim::OptimizerError;
 use crate::optim::finite::first_non_finite;
-use crate::optim::gradients::check_gradients;
+use crate::optim::gradients::{check_gradients, drop_frozen, parts};
+use crate::optim::moving_average::average_weights;
+use crate::optim::{OptimizerError, OptimizerResult};
 use crate::real::Real;
 use crate::variables::{Gradient, Variable, Variables};
 
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// Applies the gradients in memory. Returns whether the variables were changed.
-    pub(super) fn apply(&mut self, variables: &mut Variables<T>) -> Result<bool, OptimizerError> {
+    pub(super) fn apply(&mut self, variables: &mut Variables<T>) -> OptimizerResult<bool> {
         match self.try_to_apply(variables) {
             Err(error) if self.tolerates(&error) => Ok(false),
             result => result,
@@ -22,18 +21,16 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
 
     /// Returns true if the policy is to pass over this error.
     pub(super) fn tolerates(&self, error: &OptimizerError) -> bool {
-        use OptimizerError::{NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
-        self.non_finite == NonFinite::Skip
-            && matches!(error, NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. })
+        self.non_finite == NonFinite::Skip && error.is_non_finite()
     }
 
-    fn try_to_apply(&mut self, variables: &mut Variables<T>) -> Result<bool, OptimizerError> {
+    fn try_to_apply(&mut self, variables: &mut Variables<T>) -> OptimizerResult<bool> {
         let Some(memory) = &mut self.memory else {
-            return Err(OptimizerError::NotBuilt { optimizer: self.rule.name().to_owned() });
+            return Err(OptimizerError::not_built(self.rule.name()));
         };
-        memory.leave_frozen_out(variables);
+        drop_frozen(&mut memory.gradients, variables);
         check_gradients(&memory.gradients, variables)?;
-        let now = self.hyperparameters.at(self.iterations)?;
+        let now = StepSettings::at(&mut self.hyperparameters, self.iterations)?;
         if !memory.accumulate(self.accumulation_steps, variables)? {
             return Ok(false);
         }
@@ -74,16 +71,9 @@ impl<T: Real, R: UpdateRule<T>> Kernel for Update<'_, T, R> {
     }
 }
 
-impl<T: Real> Memory<T> {
-    /// Drops the gradients of frozen variables.
-    fn leave_frozen_out(&mut self, variables: &Variables<T>) {
-        for variable in variables.iter().filter(|&variable| !variables.is_trainable(variable)) {
-            self.gradients.set(variable, Gradient::Absent);
-        }
-    }
-
+impl<T: Real> FirstOrderMemory<T> {
     /// Puts the mean of `steps` gradients in the place of the last. Before the last there is none, which is `false`.
-    fn accumulate(&mut self, steps: u64, variables: &Variables<T>) -> Result<bool, OptimizerError> {
+    fn accumulate(&mut self, steps: u64, variables: &Variables<T>) -> OptimizerResult<bool> {
         self.gradients.sum_repeated_rows();
         let Some(accumulated) = &mut self.accumulated else { return Ok(true) };
         self.gradients.add(&accumulated.sum);
@@ -94,7 +84,7 @@ impl<T: Real> Memory<T> {
             accumulated.count += 1;
             return Ok(false);
         }
-        self.leave_frozen_out(variables);
+        drop_frozen(&mut self.gradients, variables);
         self.gradients.scale(T::ONE / T::from_f64(steps as f64));
         Ok(true)
     }
@@ -104,9 +94,9 @@ impl<T: Real> Memory<T> {
         &mut self,
         rule: &R,
         step: &R::Step,
-        now: &Now<'_>,
+        now: &StepSettings<'_>,
         variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    ) -> OptimizerResult<()> {
         let decay = now.weight_decay * now.learning_rate;
         let is_lazy = rule.is_lazy(step) && now.l2 == 0.0;
         self.plan(variables.iter(), is_lazy, decay != 0.0);
@@ -144,22 +134,17 @@ impl<T: Real> Memory<T> {
         }
     }
 
-    /// Announces which numbers will change, and makes sparse gradients dense where more than their rows will.
+    /// Announces the entries that will change, and makes sparse gradients dense where the step is not confined to their rows.
     fn plan(&mut self, variables: impl Iterator<Item = Variable>, is_lazy: bool, decays: bool) {
         self.undo_log.clear();
         for variable in variables.filter(|variable| !variable.is_empty()) {
             if !is_lazy && matches!(self.gradients.of(variable), Gradient::Rows { .. }) {
                 self.gradients.dense_mut(variable);
             }
-            match self.gradients.of(variable) {
-                Gradient::Absent => (),
-                Gradient::Rows { rows, .. } if !(decays && self.decays[variable.index()]) => {
-                    for row in rows {
-                        let start = variable.range().start + row * variable.columns();
-                        self.undo_log.announce(start..start + variable.columns());
-                    }
-                }
-                _ => self.undo_log.announce(variable.range()),
+            if !decays || !self.decays[variable.index()] {
+                parts(&self.gradients, variable).for_each(|(range, _)| self.undo_log.announce(range));
+            } else if self.gradients.of(variable) != Gradient::Absent {
+                self.undo_log.announce(variable.range());
             }
         }
     }
@@ -188,18 +173,9 @@ impl<T: Real> Memory<T> {
     /// Moves the average towards the trainable weights, and replaces them by it if told to.
     fn average(&mut self, momentum: T, overwrite: bool, variables: &mut Variables<T>) {
         let Some(average) = &mut self.average else { return };
-        for variable in self.layout.variables() {
-            if !variables.is_trainable(variable) {
-                continue;
-            }
-            let average = &mut average[variable.range()];
-            let w = &mut variables.values_mut()[variable.range()];
-            for (average, w) in average.iter_mut().zip(&*w) {
-                *average = momentum * *average + (T::ONE - momentum) * *w;
-            }
-            if overwrite {
-                w.copy_from_slice(average);
-            }
+        average_weights(average, momentum, variables);
+        if overwrite {
+            self.layout.write_trainable(average, variables);
         }
     }
 }

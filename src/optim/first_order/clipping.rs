@@ -1,6 +1,6 @@
 //! Clipping gradients.
 
-use super::table::Now;
+use super::StepSettings;
 use crate::kernels::vector::dot;
 use crate::optim::Convention;
 use crate::real::Real;
@@ -10,7 +10,7 @@ use crate::variables::{Gradients, Variable};
 pub(super) fn clip<T: Real>(
     gradients: &mut Gradients<T>,
     variables: impl Iterator<Item = Variable> + Clone,
-    now: &Now<'_>,
+    now: &StepSettings<'_>,
     convention: Convention,
 ) {
     let margin = match convention {
@@ -39,7 +39,7 @@ pub(super) fn clip<T: Real>(
     }
 }
 
-/// Factor that brings the norm of all numbers together down to `limit`.
+/// Factor that reduces the norm of all entries together to `limit`.
 fn factor<'a, T: Real>(numbers: impl Iterator<Item = &'a [T]> + Clone, limit: f64, margin: f64) -> f64 {
     let square = numbers.clone().fold(T::ZERO, |sum, numbers| sum + dot(numbers, numbers));
     let norm = if square.is_finite() { square.to_f64().sqrt() } else { norm_of_large(numbers) };
@@ -51,7 +51,7 @@ fn norm_of_large<'a, T: Real>(numbers: impl Iterator<Item = &'a [T]> + Clone) ->
     let all = numbers.flatten().map(|x| x.to_f64());
     let largest = all.clone().fold(0.0_f64, |largest, x| largest.max(x.abs()));
     let relative = all.map(|x| (x / largest) * (x / largest)).sum::<f64>().sqrt();
-    // Beyond the largest float there is no telling norms apart.
+    // Norms beyond the largest float cannot be distinguished.
     (largest * relative).min(f64::MAX)
 }
 

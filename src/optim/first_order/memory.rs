@@ -7,7 +7,7 @@ use crate::variables::{Gradients, Layout, Variables, pattern};
 
 /// Slots and workspace.
 #[derive(Debug, Clone)]
-pub(super) struct Memory<T> {
+pub(super) struct FirstOrderMemory<T> {
     pub(super) layout: Layout,
     /// For each variable, true if its weights decay.
     pub(super) decays: Vec<bool>,
@@ -31,12 +31,12 @@ pub(super) struct Accumulated<T> {
     pub(super) count: u64,
 }
 
-impl<T: Real> Memory<T> {
+impl<T: Real> FirstOrderMemory<T> {
     pub(super) fn new<R: UpdateRule<T>>(optimizer: &FirstOrder<T, R>, variables: &Variables<T>) -> Self {
         let decays = |name: &str| !optimizer.exclusions.iter().any(|pattern| pattern::matches(pattern, name));
         let gradients = Gradients::new(variables);
         let accumulates = optimizer.accumulation_steps > 1;
-        let mut memory = Memory {
+        let mut memory = FirstOrderMemory {
             layout: Layout::of(variables),
             decays: variables.iter().map(|variable| decays(variables.name(variable))).collect(),
             slot_names: Vec::new(),
@@ -44,13 +44,13 @@ impl<T: Real> Memory<T> {
             average: optimizer.ema.then(|| variables.values().to_vec()),
             accumulated: accumulates.then(|| Accumulated { sum: gradients.clone(), count: 0 }),
             gradients,
-            undo_log: UndoLog::new(),
+            undo_log: UndoLog::default(),
         };
-        memory.fit_slots(optimizer.rule.slots(optimizer.hyperparameters.of_rule()));
+        memory.fit_slots(optimizer.slots_of_rule());
         memory
     }
 
-    /// Takes these slots, and keeps the numbers of existing slots of the same names.
+    /// Takes these slots, and keeps the entries of existing slots of the same names.
     pub(super) fn fit_slots(&mut self, wanted: Vec<Slot>) {
         let take_or_make = |slot: &Slot| match self.slot_names.iter().position(|&name| name == slot.name) {
             Some(place) => std::mem::take(&mut self.slots[place]),

@@ -6,16 +6,17 @@ mod memory;
 mod optimizer;
 mod saving;
 mod slots;
-mod table;
+mod step_settings;
 mod undo_log;
 mod update_rule;
 
 pub use slots::Slots;
 pub use update_rule::{Slot, StepContext, UpdateRule};
 
-use memory::Memory;
-use table::Table;
+use memory::FirstOrderMemory;
+use step_settings::StepSettings;
 
+use super::hyperparameter_table::HyperparameterTable;
 use super::{Convention, Hyperparameter};
 use crate::real::Real;
 
@@ -71,7 +72,7 @@ pub struct FirstOrder<T, R> {
     /// The rule's, read once so that saving a state takes nothing from the heap.
     switches: Vec<(&'static str, bool)>,
     convention: Convention,
-    hyperparameters: Table,
+    hyperparameters: HyperparameterTable,
     non_finite: NonFinite,
     accumulation_steps: u64,
     /// Patterns of the names of variables that do not decay.
@@ -79,7 +80,7 @@ pub struct FirstOrder<T, R> {
     ema: bool,
     ema_overwrite_frequency: Option<u64>,
     iterations: u64,
-    memory: Option<Memory<T>>,
+    memory: Option<FirstOrderMemory<T>>,
 }
 
 /// Policy for a loss, a gradient or a new value that is NaN or infinite.
@@ -97,8 +98,10 @@ pub enum NonFinite {
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// An optimizer with this rule, at a learning rate or a schedule of it.
     pub fn from_rule(rule: R, learning_rate: impl Into<Hyperparameter>) -> Self {
+        let mut hyperparameters = StepSettings::table(rule.name(), rule.hyperparameters());
+        hyperparameters.put("learning_rate", learning_rate.into());
         FirstOrder {
-            hyperparameters: Table::new(rule.hyperparameters(), learning_rate.into()),
+            hyperparameters,
             switches: rule.switches(),
             rule,
             convention: Convention::default(),
@@ -118,7 +121,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     ///
     /// When there is none of this name.
     pub fn with_hyperparameter(self, name: &str, value: impl Into<Hyperparameter>) -> Self {
-        self.changed(|optimizer| optimizer.hyperparameters.put(optimizer.rule.name(), name, value.into()))
+        self.changed(|optimizer| optimizer.hyperparameters.put(name, value.into()))
     }
 
     /// Sets the convention of the formulas; Keras' unless set.
@@ -143,7 +146,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         self.with_hyperparameter("l2", l2)
     }
 
-    /// Limits every number of the gradients to `±clipvalue`. At most one kind of clipping can be on.
+    /// Limits every entry of the gradients to `±clipvalue`. At most one kind of clipping can be on.
     pub fn with_clipvalue(self, clipvalue: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("clipvalue", clipvalue)
     }

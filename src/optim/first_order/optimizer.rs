@@ -1,11 +1,13 @@
 //! The trait, served by the shell.
 
-use crate::optim::layout::Checked;
 use ndarray::ArrayViewD;
 
-use super::memory::Memory;
-use super::{FirstOrder, UpdateRule};
-use crate::optim::{Hyperparameter, HyperparameterError, Optimizer, OptimizerError, OptimizerState, StepReport};
+use super::{FirstOrder, FirstOrderMemory, Slot, StepSettings, UpdateRule};
+use crate::optim::state_reader::StateReader;
+use crate::optim::state_writer::StateWriter;
+use crate::optim::{
+    Hyperparameter, HyperparameterError, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport,
+};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
@@ -15,7 +17,7 @@ pub(super) const AVERAGE: &str = "average";
 
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// Memory for these variables: made by the first step, and refused if it is for others.
-    fn memory(&mut self, variables: &Variables<T>) -> Result<&mut Memory<T>, OptimizerError> {
+    fn memory(&mut self, variables: &Variables<T>) -> OptimizerResult<&mut FirstOrderMemory<T>> {
         if self.memory.is_none() {
             self.build(variables)?;
         }
@@ -28,7 +30,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     }
 
     /// Refuses settings that make no sense.
-    fn check(&self) -> Result<(), OptimizerError> {
+    fn check(&self) -> OptimizerResult<()> {
         let at_least_one = |name: &str, value: u64| match value {
             0 => {
                 let requirement = "at least 1".to_owned();
@@ -38,7 +40,13 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         };
         at_least_one("gradient_accumulation_steps", self.accumulation_steps)?;
         at_least_one("ema_overwrite_frequency", self.ema_overwrite_frequency.unwrap_or(1))?;
-        self.hyperparameters.check()
+        self.hyperparameters.check()?;
+        StepSettings::check_clips(&self.hyperparameters)
+    }
+
+    /// The rule's slots, at its hyperparameters.
+    pub(super) fn slots_of_rule(&self) -> Vec<Slot> {
+        self.rule.slots(StepSettings::of_rule(&self.hyperparameters))
     }
 }
 
@@ -47,18 +55,14 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         self.rule.name()
     }
 
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
         self.check()?;
-        self.memory = Some(Memory::new(self, variables));
+        self.memory = Some(FirstOrderMemory::new(self, variables));
         self.iterations = 0;
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
         let name = self.rule.name();
         let memory = self.memory(variables)?;
         let loss = batch.loss_and_gradient(variables.values(), &mut memory.gradients)?;
@@ -72,11 +76,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         Ok(report)
     }
 
-    fn apply_gradients(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let name = self.rule.name();
         let memory = self.memory(variables)?;
         memory.layout.check(name, gradients.variables())?;
@@ -95,30 +95,33 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         self.hyperparameters.names()
     }
 
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
-        self.hyperparameters.get(self.rule.name(), name).cloned()
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
+        self.hyperparameters.get(name).cloned()
     }
 
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
-        self.hyperparameters.set(self.rule.name(), name, value)?;
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
+        let mut hyperparameters = self.hyperparameters.clone();
+        hyperparameters.set(name, value)?;
+        StepSettings::check_clips(&hyperparameters)?;
+        self.hyperparameters = hyperparameters;
+        let slots = self.slots_of_rule();
         if let Some(memory) = &mut self.memory {
-            memory.fit_slots(self.rule.slots(self.hyperparameters.of_rule()));
+            memory.fit_slots(slots);
         }
         Ok(())
     }
 
     fn slots(&self) -> Vec<&'static str> {
-        let slots = self.rule.slots(self.hyperparameters.of_rule());
-        slots.iter().map(|slot| slot.name).chain(self.ema.then_some(AVERAGE)).collect()
+        self.slots_of_rule().iter().map(|slot| slot.name).chain(self.ema.then_some(AVERAGE)).collect()
     }
 
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
         let optimizer = self.rule.name();
         let known = self.slots();
         if !known.contains(&name) {
             return Err(OptimizerError::unknown_slot(optimizer, name, known));
         }
-        let not_built = || OptimizerError::NotBuilt { optimizer: optimizer.to_owned() };
+        let not_built = || OptimizerError::not_built(optimizer);
         let memory = self.memory.as_ref().ok_or_else(not_built)?;
         let of_rule = memory.slot_names.iter().position(|&slot| slot == name).map(|place| &memory.slots[place]);
         let flat = of_rule.or(memory.average.as_ref()).ok_or_else(not_built)?;
@@ -132,14 +135,34 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {
-        self.save(state);
+        let mut to = StateWriter::new(state, self.rule.name(), self.iterations);
+        self.hyperparameters.iter().for_each(|(name, value)| to.hyperparameter(name, value));
+        self.settings().for_each(|(name, value)| to.numbers(name, [value]));
+        if let Some(memory) = &self.memory {
+            memory.save(&mut to);
+        }
+        to.finish(0);
     }
 
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        self.take_over(state, variables)
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
+        let mut from = StateReader::new(state, self.rule.name())?;
+        let mut hyperparameters = self.hyperparameters.clone();
+        hyperparameters.take_over(&state.hyperparameters)?;
+        hyperparameters.check()?;
+        StepSettings::check_clips(&hyperparameters)?;
+        from.settings(self.settings())?;
+        let mut memory = None;
+        if !state.variables.is_empty() {
+            let restored = memory.insert(FirstOrderMemory::new(self, variables));
+            restored.fit_slots(self.rule.slots(StepSettings::of_rule(&hyperparameters)));
+            restored.layout.check_state(state)?;
+            restored.take_over(from, self.accumulation_steps, variables)?;
+        }
+        (self.hyperparameters, self.iterations, self.memory) = (hyperparameters, state.iterations, memory);
+        Ok(())
     }
 
-    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+    fn finalize(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let Some(memory) = &self.memory else { return Ok(()) };
         memory.layout.check(self.rule.name(), variables.iter())?;
         if let Some(average) = &memory.average {

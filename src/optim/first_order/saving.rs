@@ -1,11 +1,12 @@
-//! The state of a first-order optimizer, written down and taken over.
+//! The state of a first-order optimizer, saved and restored.
 
-use super::memory::{Accumulated, Memory};
+use super::memory::Accumulated;
 use super::optimizer::AVERAGE;
-use super::{FirstOrder, UpdateRule};
-use crate::optim::layout::Checked;
-use crate::optim::state::{count, entry};
-use crate::optim::{Convention, OptimizerError, OptimizerState};
+use super::{FirstOrder, FirstOrderMemory, UpdateRule};
+use crate::optim::state::count;
+use crate::optim::state_reader::{StateReader, refuse};
+use crate::optim::state_writer::StateWriter;
+use crate::optim::{Convention, OptimizerResult};
 use crate::real::Real;
 use crate::variables::{Gradient, Variables};
 
@@ -18,13 +19,9 @@ const ACCUMULATED_ROWS: &str = "accumulated_rows";
 const ABSENT: f64 = -2.0;
 const DENSE: f64 = -1.0;
 
-fn refuse<V>(difference: impl Into<String>) -> Result<V, OptimizerError> {
-    Err(OptimizerError::State { difference: difference.into() })
-}
-
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// Settings that are no hyperparameters, as numbers.
-    fn settings(&self) -> impl Iterator<Item = (&'static str, f64)> {
+    pub(super) fn settings(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let shell = [
             ("pytorch", f64::from(u8::from(self.convention == Convention::PyTorch))),
             ("gradient_accumulation_steps", self.accumulation_steps as f64),
@@ -33,173 +30,64 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         let rule = self.switches.iter().map(|&(name, on)| (name, f64::from(u8::from(on))));
         shell.into_iter().chain(rule)
     }
-
-    pub(super) fn save(&self, state: &mut OptimizerState<T>) {
-        if state.optimizer != self.rule.name() {
-            state.optimizer = self.rule.name().to_owned();
-        }
-        state.iterations = self.iterations;
-        state.parts.clear();
-        for (index, (name, value)) in self.hyperparameters.iter().enumerate() {
-            let saved = entry(&mut state.hyperparameters, index, name);
-            if saved != value {
-                saved.clone_from(value);
-            }
-        }
-        state.hyperparameters.truncate(self.hyperparameters.iter().len());
-
-        let (mut numbers, mut slots) = (0, 0);
-        let mut number = |state: &mut OptimizerState<T>, name: &str, value: &mut dyn Iterator<Item = f64>| {
-            let saved = entry(&mut state.numbers, numbers, name);
-            saved.clear();
-            saved.extend(value);
-            numbers += 1;
-        };
-        for (name, value) in self.settings() {
-            number(state, name, &mut [value].into_iter());
-        }
-        match &self.memory {
-            None => state.variables.clear(),
-            Some(memory) => {
-                memory.layout.save(state);
-                let average = memory.average.iter().map(|average| (AVERAGE, average));
-                for (name, slot) in memory.slot_names.iter().copied().zip(&memory.slots).chain(average) {
-                    let saved = entry(&mut state.slots, slots, name);
-                    saved.clear();
-                    saved.extend_from_slice(slot);
-                    slots += 1;
-                }
-                if let Some(Accumulated { sum, count }) = &memory.accumulated {
-                    number(state, ACCUMULATED_COUNT, &mut [*count as f64].into_iter());
-                    let mut dense = sum.clone();
-                    let saved = entry(&mut state.slots, slots, ACCUMULATED);
-                    saved.clear();
-                    for variable in sum.variables() {
-                        saved.extend_from_slice(dense.dense_mut(variable));
-                    }
-                    slots += 1;
-                    for variable in sum.variables() {
-                        let rows: &mut dyn Iterator<Item = f64> = match sum.of(variable) {
-                            Gradient::Absent => &mut [ABSENT].into_iter(),
-                            Gradient::Dense(_) => &mut [DENSE].into_iter(),
-                            Gradient::Rows { rows, .. } => &mut rows.iter().map(|&row| row as f64),
-                        };
-                        number(state, ACCUMULATED_ROWS, rows);
-                    }
-                }
-            }
-        }
-        state.numbers.truncate(numbers);
-        state.slots.truncate(slots);
-    }
-
-    pub(super) fn take_over(
-        &mut self,
-        state: &OptimizerState<T>,
-        variables: &Variables<T>,
-    ) -> Result<(), OptimizerError> {
-        let name = self.rule.name();
-        if state.optimizer != name {
-            return refuse(format!("it is of {}, not of {name}", state.optimizer));
-        }
-        state.check()?;
-        let mut hyperparameters = self.hyperparameters.clone();
-        let (expected, found) = (hyperparameters.iter().len(), state.hyperparameters.len());
-        if expected != found {
-            return refuse(format!("it has {found} hyperparameters, not {expected}"));
-        }
-        // All are put before any is checked, as some exclude each other.
-        for ((expected, _), (found, value)) in self.hyperparameters.iter().zip(&state.hyperparameters) {
-            if expected != found {
-                return refuse(format!("it has the hyperparameter {found} in place of {expected}"));
-            }
-            hyperparameters.put(name, expected, value.clone());
-        }
-        hyperparameters.check()?;
-        let mut numbers = state.numbers.iter();
-        for (expected, value) in self.settings() {
-            match numbers.next() {
-                Some((found, saved)) if found == expected && *saved == [value] => (),
-                Some((found, saved)) if found == expected => {
-                    return refuse(format!("{found} is {saved:?} there and {value} here"));
-                }
-                _ => return refuse(format!("it has no {expected}")),
-            }
-        }
-        let memory = if state.variables.is_empty() {
-            None
-        } else {
-            let slots = self.rule.slots(hyperparameters.of_rule());
-            let mut memory = Memory::new(self, variables);
-            memory.fit_slots(slots);
-            memory.layout.check_state(state)?;
-            memory.take_over(state, numbers.as_slice(), self.accumulation_steps, variables)?;
-            Some(memory)
-        };
-        self.hyperparameters = hyperparameters;
-        self.iterations = state.iterations;
-        self.memory = memory;
-        Ok(())
-    }
 }
 
-impl<T: Real> Memory<T> {
-    fn take_over(
+impl<T: Real> FirstOrderMemory<T> {
+    /// Writes layout, slots and the sum of earlier gradients.
+    pub(super) fn save(&self, to: &mut StateWriter<'_, T>) {
+        to.variables(&self.layout);
+        self.slot_names.iter().zip(&self.slots).for_each(|(name, slot)| to.slot(name, slot));
+        self.average.iter().for_each(|average| to.slot(AVERAGE, average));
+        let Some(Accumulated { sum, count }) = &self.accumulated else { return };
+        to.numbers(ACCUMULATED_COUNT, [*count as f64]);
+        to.slot(ACCUMULATED, sum.clone().flat_mut());
+        for variable in sum.variables() {
+            match sum.of(variable) {
+                Gradient::Absent => to.numbers(ACCUMULATED_ROWS, [ABSENT]),
+                Gradient::Dense(_) => to.numbers(ACCUMULATED_ROWS, [DENSE]),
+                Gradient::Rows { rows, .. } => to.numbers(ACCUMULATED_ROWS, rows.iter().map(|&row| row as f64)),
+            }
+        }
+    }
+
+    /// Reads slots and the sum of earlier gradients.
+    pub(super) fn take_over(
         &mut self,
-        state: &OptimizerState<T>,
-        numbers: &[(String, Vec<f64>)],
+        mut from: StateReader<'_, T>,
         accumulation_steps: u64,
         variables: &Variables<T>,
-    ) -> Result<(), OptimizerError> {
-        let expected = self.layout.numbers();
-        let mut saved = state.slots.iter();
-        let mut next = |name: &str| match saved.next() {
-            Some((found, numbers)) if found == name && numbers.len() == expected => Ok(numbers),
-            Some((found, numbers)) if found == name => {
-                refuse(format!("the slot {name} has {} numbers, not {expected}", numbers.len()))
-            }
-            Some((found, _)) => refuse(format!("it has the slot {found} in place of {name}")),
-            None => refuse(format!("it has no slot {name}")),
-        };
+    ) -> OptimizerResult<()> {
         let average = self.average.iter_mut().map(|average| (AVERAGE, average));
         for (name, slot) in self.slot_names.iter().copied().zip(&mut self.slots).chain(average) {
-            slot.clone_from(next(name)?);
+            let saved = from.slot(name, slot.len())?;
+            slot.copy_from_slice(saved);
         }
         if let Some(accumulated) = &mut self.accumulated {
-            accumulated.take_over(next(ACCUMULATED)?, numbers, accumulation_steps, variables)?;
+            accumulated.take_over(&mut from, accumulation_steps, variables)?;
         }
-        match saved.next() {
-            None => Ok(()),
-            Some((name, _)) => refuse(format!("it has a slot {name}, which is not needed")),
-        }
+        from.end()
     }
 }
 
 impl<T: Real> Accumulated<T> {
     fn take_over(
         &mut self,
-        dense: &[T],
-        numbers: &[(String, Vec<f64>)],
+        from: &mut StateReader<'_, T>,
         accumulation_steps: u64,
         variables: &Variables<T>,
-    ) -> Result<(), OptimizerError> {
-        let [(count_name, count_numbers), rows @ ..] = numbers else {
-            return refuse(format!("it has no {ACCUMULATED_COUNT}"));
+    ) -> OptimizerResult<()> {
+        let dense = from.slot(ACCUMULATED, variables.values().len())?;
+        let &[accumulated] = from.numbers(ACCUMULATED_COUNT)? else {
+            return refuse(format!("{ACCUMULATED_COUNT} is not one number"));
         };
-        let (ACCUMULATED_COUNT, &[accumulated]) = (count_name.as_str(), count_numbers.as_slice()) else {
-            return refuse(format!("it has no {ACCUMULATED_COUNT}"));
-        };
-        if rows.len() != variables.len() || rows.iter().any(|(name, _)| name != ACCUMULATED_ROWS) {
-            return refuse(format!("it does not have {ACCUMULATED_ROWS} of every variable"));
-        }
         // After the last of them none are left.
         self.count = count(ACCUMULATED_COUNT, accumulated, accumulation_steps - 1)?;
-        for (variable, (_, rows)) in variables.iter().zip(rows) {
+        for variable in variables.iter() {
             let dense = &dense[variable.range()];
-            match rows[..] {
+            match from.numbers(ACCUMULATED_ROWS)? {
                 [ABSENT] => (),
                 [DENSE] => self.sum.set(variable, Gradient::Dense(dense)),
-                _ => {
+                rows => {
                     self.sum.set(variable, Gradient::Rows { rows: &[], values: &[] });
                     for &row in rows {
                         if !(row >= 0.0 && row < variable.rows() as f64) {

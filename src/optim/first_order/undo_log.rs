@@ -2,20 +2,18 @@
 
 use std::ops::Range;
 
-/// Copies of the numbers that a step changes, so that it can be taken back.
-#[derive(Debug, Clone)]
+use crate::optim::gradients::push_range;
+
+/// Copies of the entries that a step changes, so that it can be taken back.
+#[derive(Debug, Clone, Default)]
 pub(super) struct UndoLog<T> {
-    /// Ranges of the recorded numbers, in order, neighbours joined.
+    /// Ranges of the recorded entries, in order, neighbours joined.
     ranges: Vec<Range<usize>>,
     values: Vec<T>,
     slots: Vec<T>,
 }
 
 impl<T: Copy> UndoLog<T> {
-    pub(super) fn new() -> Self {
-        UndoLog { ranges: Vec::new(), values: Vec::new(), slots: Vec::new() }
-    }
-
     /// Forgets the step before.
     pub(super) fn clear(&mut self) {
         self.ranges.clear();
@@ -23,12 +21,9 @@ impl<T: Copy> UndoLog<T> {
         self.slots.clear();
     }
 
-    /// Announces that these numbers will change.
+    /// Announces that these entries will change.
     pub(super) fn announce(&mut self, range: Range<usize>) {
-        match self.ranges.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => self.ranges.push(range),
-        }
+        push_range(&mut self.ranges, range);
     }
 
     /// The values announced.
@@ -36,7 +31,7 @@ impl<T: Copy> UndoLog<T> {
         &self.ranges
     }
 
-    /// Copies the announced numbers.
+    /// Copies the announced entries.
     pub(super) fn record(&mut self, values: &[T], slots: &[Vec<T>]) {
         for range in &self.ranges {
             self.values.extend_from_slice(&values[range.clone()]);

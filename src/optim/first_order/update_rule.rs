@@ -51,7 +51,7 @@ pub trait UpdateRule<T: Real>: Send {
         &[]
     }
 
-    /// Slots: numbers kept for every number of the variables from step to step. It may depend on the hyperparameters, which come
+    /// Slots: numbers kept for every entry of the variables from step to step. It may depend on the hyperparameters, which come
     /// in the order of [`hyperparameters`](Self::hyperparameters).
     fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
         let _ = hyperparameters;
@@ -94,7 +94,7 @@ pub trait UpdateRule<T: Real>: Send {
     }
 }
 
-/// A slot: a number kept for every number of the variables.
+/// A slot: a number kept for every entry of the variables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slot {
     /// Its name, in snake case.

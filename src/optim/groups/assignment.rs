@@ -1,7 +1,7 @@
 //! Assignment of variables to groups.
 
-use super::Group;
-use crate::optim::OptimizerError;
+use super::OptimizerGroup;
+use crate::optim::{OptimizerError, OptimizerResult};
 use crate::real::Real;
 use crate::variables::{Variable, Variables, pattern};
 
@@ -10,7 +10,7 @@ use crate::variables::{Variable, Variables, pattern};
 pub(super) struct Assignment(Vec<Option<usize>>);
 
 impl Assignment {
-    pub(super) fn new<T: Real>(groups: &[Group<T>], variables: &Variables<T>) -> Result<Self, OptimizerError> {
+    pub(super) fn new<T: Real>(groups: &[OptimizerGroup<T>], variables: &Variables<T>) -> OptimizerResult<Self> {
         let of = |patterns: &Option<Vec<String>>, name: &str| {
             patterns.iter().flatten().any(|pattern| pattern::matches(pattern, name))
         };
@@ -45,7 +45,7 @@ impl Assignment {
     }
 
     /// Refuses variables that were frozen, and so had no group, but are trainable now.
-    pub(super) fn check<T: Real>(&self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    pub(super) fn check<T: Real>(&self, variables: &Variables<T>) -> OptimizerResult<()> {
         let is_lost = |&variable: &Variable| variables.is_trainable(variable) && self.of(variable).is_none();
         match variables.iter().find(is_lost) {
             None => Ok(()),

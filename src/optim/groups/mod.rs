@@ -47,13 +47,14 @@ const NAME: &str = "groups";
 /// assert!((variables.values()[2] - 0.875_f64).abs() < 1e-6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Default)]
 pub struct Groups<T: Real> {
-    groups: Vec<Group<T>>,
+    groups: Vec<OptimizerGroup<T>>,
     iterations: u64,
-    memory: Option<Memory<T>>,
+    memory: Option<GroupsMemory<T>>,
 }
 
-struct Group<T: Real> {
+struct OptimizerGroup<T: Real> {
     /// Patterns of names; none for the group that takes the rest.
     patterns: Option<Vec<String>>,
     optimizer: Box<dyn Optimizer<T>>,
@@ -65,7 +66,7 @@ struct Group<T: Real> {
 }
 
 /// State that is kept for the variables it was built for.
-struct Memory<T> {
+struct GroupsMemory<T> {
     layout: Layout,
     assignment: Assignment,
     gradients: Gradients<T>,
@@ -75,16 +76,10 @@ struct Memory<T> {
     trainable: Vec<bool>,
 }
 
-impl<T: Real> Default for Groups<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T: Real> Groups<T> {
     /// No groups yet.
     pub fn new() -> Self {
-        Groups { groups: Vec::new(), iterations: 0, memory: None }
+        Self::default()
     }
 
     /// Adds an optimizer for the variables whose names match one of these patterns.
@@ -103,7 +98,7 @@ impl<T: Real> Groups<T> {
 
     fn with(mut self, patterns: Option<Vec<String>>, optimizer: Box<dyn Optimizer<T>>) -> Self {
         let before = OptimizerState::default();
-        self.groups.push(Group { patterns, optimizer, before, has_stepped: false, is_last: false });
+        self.groups.push(OptimizerGroup { patterns, optimizer, before, has_stepped: false, is_last: false });
         self.iterations = 0;
         self.memory = None;
         self
@@ -120,7 +115,7 @@ impl<T: Real> Groups<T> {
     }
 }
 
-impl<T: Real> Memory<T> {
+impl<T: Real> GroupsMemory<T> {
     /// Records the layout of the variables.
     fn record(&mut self, variables: &Variables<T>) {
         self.values.clear();

@@ -1,11 +1,12 @@
 //! The trait, served by several optimizers.
 
-use crate::optim::layout::Checked;
 use ndarray::ArrayViewD;
 
-use super::{Assignment, Group, Groups, Memory, NAME};
-use crate::optim::state::entry;
-use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
+use super::step::apply;
+use super::{Assignment, Groups, GroupsMemory, NAME, OptimizerGroup};
+use crate::optim::state_reader::{StateReader, refuse};
+use crate::optim::state_writer::StateWriter;
+use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradients, Layout, Variable, Variables};
@@ -25,8 +26,8 @@ impl<T: Real> Groups<T> {
         all
     }
 
-    fn memory(&self) -> Result<&Memory<T>, OptimizerError> {
-        self.memory.as_ref().ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME.to_owned() })
+    fn memory(&self) -> OptimizerResult<&GroupsMemory<T>> {
+        self.memory.as_ref().ok_or_else(|| OptimizerError::not_built(NAME))
     }
 
     fn unknown(&self, name: &str) -> OptimizerError {
@@ -34,9 +35,9 @@ impl<T: Real> Groups<T> {
     }
 }
 
-impl<T: Real> Memory<T> {
-    fn new(groups: &[Group<T>], variables: &Variables<T>) -> Result<Self, OptimizerError> {
-        let mut memory = Memory {
+impl<T: Real> GroupsMemory<T> {
+    fn new(groups: &[OptimizerGroup<T>], variables: &Variables<T>) -> OptimizerResult<Self> {
+        let mut memory = GroupsMemory {
             layout: Layout::of(variables),
             assignment: Assignment::new(groups, variables)?,
             gradients: Gradients::new(variables),
@@ -53,8 +54,8 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         NAME
     }
 
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        let memory = Memory::new(&self.groups, variables)?;
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
+        let memory = GroupsMemory::new(&self.groups, variables)?;
         let mut restricted = variables.clone();
         for (index, group) in self.groups.iter_mut().enumerate() {
             memory.restrict(index, &mut restricted);
@@ -65,20 +66,49 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
-        self.step_together(batch, variables)
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
+        self.together(variables, |groups, memory, variables| {
+            let mut report = None;
+            for (index, group) in groups.iter_mut().enumerate() {
+                if group.optimizer.is_first_order() || !memory.acts(index) {
+                    continue;
+                }
+                memory.restrict(index, variables);
+                let new = group.attempt(|optimizer| optimizer.step(batch, variables))?;
+                let StepReport { loss, applied, damped, .. } = report.unwrap_or(StepReport { applied: false, ..new });
+                let applied = applied || new.applied;
+                report = Some(StepReport { loss, loss_after: new.loss_after, applied, damped });
+            }
+            let is_first_order = |group: usize| groups[group].optimizer.is_first_order() && memory.acts(group);
+            if let Some(report) = report
+                && !(0..groups.len()).any(is_first_order)
+            {
+                return Ok(report);
+            }
+            let loss = batch.loss_and_gradient(variables.values(), &mut memory.gradients)?;
+            memory.layout.check(NAME, memory.gradients.variables())?;
+            if !loss.is_finite() {
+                return Err(OptimizerError::NonFiniteLoss { value: loss.to_f64() });
+            }
+            let (any, applied) = apply(groups, memory, &memory.gradients, variables, true)?;
+            match report {
+                Some(report) => Ok(StepReport { loss_after: None, applied: report.applied || applied, ..report }),
+                None if any => Ok(StepReport { loss, loss_after: None, applied, damped: None }),
+                None => Err(OptimizerError::NoGradients),
+            }
+        })
     }
 
-    fn apply_gradients(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
-        self.apply_together(gradients, variables)
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
+        let report = self.together(variables, |groups, memory, variables| {
+            memory.layout.check(NAME, gradients.variables())?;
+            let (any_other, other_applied) = apply(groups, memory, gradients, variables, false)?;
+            let (any, applied) = apply(groups, memory, gradients, variables, true)?;
+            let applied = applied || other_applied;
+            let report = StepReport { loss: T::ZERO, loss_after: None, applied, damped: None };
+            if any || any_other { Ok(report) } else { Err(OptimizerError::NoGradients) }
+        });
+        report.map(|_| ())
     }
 
     fn iterations(&self) -> u64 {
@@ -89,12 +119,12 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         self.union(|optimizer| optimizer.hyperparameters())
     }
 
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
         let mut found = self.groups.iter().filter_map(|group| group.optimizer.hyperparameter(name).ok());
         found.next().ok_or_else(|| self.unknown(name))
     }
 
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
         let before: Vec<_> = self.groups.iter().map(|group| group.optimizer.hyperparameter(name).ok()).collect();
         if before.iter().all(Option::is_none) {
             return Err(self.unknown(name));
@@ -119,7 +149,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         self.union(|optimizer| optimizer.slots())
     }
 
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
         let memory = self.memory()?;
         memory.layout.checked_shape(NAME, variable)?;
         match memory.assignment.of(variable) {
@@ -135,47 +165,30 @@ impl<T: Real> Optimizer<T> for Groups<T> {
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {
-        NAME.clone_into(&mut state.optimizer);
-        state.iterations = self.iterations;
-        state.hyperparameters.clear();
-        state.slots.clear();
-        match &self.memory {
-            None => {
-                state.variables.clear();
-                state.numbers.clear();
-            }
-            Some(memory) => {
-                memory.layout.save(state);
-                let assignment = entry(&mut state.numbers, 0, ASSIGNMENT);
-                assignment.clear();
-                assignment.extend(memory.assignment.numbers());
-            }
+        let mut to = StateWriter::new(state, NAME, self.iterations);
+        if let Some(memory) = &self.memory {
+            to.variables(&memory.layout);
+            to.numbers(ASSIGNMENT, memory.assignment.numbers());
         }
-        state.parts.resize_with(self.groups.len(), OptimizerState::default);
-        for (group, part) in self.groups.iter().zip(&mut state.parts) {
+        for (group, part) in self.groups.iter().zip(to.finish(self.groups.len())) {
             group.optimizer.save_into(part);
         }
     }
 
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        let refuse = |difference: String| Err(OptimizerError::State { difference });
-        if state.optimizer != NAME {
-            return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
-        }
-        state.check()?;
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
+        let mut from = StateReader::new(state, NAME)?;
         if state.parts.len() != self.groups.len() {
             return refuse(format!("it is of {} groups, not {}", state.parts.len(), self.groups.len()));
         }
         if let Some(memory) = &self.memory {
             memory.layout.check(NAME, variables.iter())?;
         }
-        let memory = Memory::new(&self.groups, variables)?;
+        let memory = GroupsMemory::new(&self.groups, variables)?;
         let is_built = !state.variables.is_empty();
         if is_built {
             memory.layout.check_state(state)?;
-            let assigned = state.numbers.iter().find(|(name, _)| name == ASSIGNMENT);
-            if !assigned.is_some_and(|(_, numbers)| memory.assignment.numbers().eq(numbers.iter().copied())) {
-                return refuse("its groups have other variables".to_owned());
+            if !memory.assignment.numbers().eq(from.numbers(ASSIGNMENT)?.iter().copied()) {
+                return refuse("its groups have other variables");
             }
         }
         let before = self.state();
@@ -195,7 +208,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         Ok(())
     }
 
-    fn finalize(&mut self, variables: &mut Variables<T>) -> Result<(), OptimizerError> {
+    fn finalize(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let Some(memory) = &mut self.memory else { return Ok(()) };
         memory.layout.check(NAME, variables.iter())?;
         memory.record(variables);

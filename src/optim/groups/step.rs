@@ -1,71 +1,21 @@
 //! The step of several optimizers: all of them, or none.
 
-use super::{Group, Groups, Memory, NAME};
-use crate::optim::layout::Checked;
-use crate::optim::{Optimizer, OptimizerError, StepReport};
-use crate::problem::Objective;
+use super::{Groups, GroupsMemory, NAME, OptimizerGroup};
+use crate::optim::{Optimizer, OptimizerError, OptimizerResult, StepReport};
 use crate::real::Real;
-use crate::variables::{Gradient, Gradients, Variables};
+use crate::variables::{Gradient, Gradients, Variable, Variables};
 
 impl<T: Real> Groups<T> {
-    pub(super) fn step_together(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
-        self.together(variables, |groups, memory, variables| {
-            let mut report = None;
-            for (index, group) in groups.iter_mut().enumerate() {
-                if group.optimizer.is_first_order() || !memory.acts(index) {
-                    continue;
-                }
-                memory.restrict(index, variables);
-                let new = group.attempt(|optimizer| optimizer.step(batch, variables))?;
-                let StepReport { loss, applied, damped, .. } = report.unwrap_or(StepReport { applied: false, ..new });
-                let applied = applied || new.applied;
-                report = Some(StepReport { loss, loss_after: new.loss_after, applied, damped });
-            }
-            let is_first_order = |group: usize| groups[group].optimizer.is_first_order() && memory.acts(group);
-            if let Some(report) = report
-                && !(0..groups.len()).any(is_first_order)
-            {
-                return Ok(report);
-            }
-            let loss = batch.loss_and_gradient(variables.values(), &mut memory.gradients)?;
-            memory.layout.check(NAME, memory.gradients.variables())?;
-            if !loss.is_finite() {
-                return Err(OptimizerError::NonFiniteLoss { value: loss.to_f64() });
-            }
-            let (any, applied) = apply(groups, memory, &memory.gradients, variables, true)?;
-            match report {
-                Some(report) => Ok(StepReport { loss_after: None, applied: report.applied || applied, ..report }),
-                None if any => Ok(StepReport { loss, loss_after: None, applied, damped: None }),
-                None => Err(OptimizerError::NoGradients),
-            }
-        })
-    }
-
-    pub(super) fn apply_together(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
-        let report = self.together(variables, |groups, memory, variables| {
-            memory.layout.check(NAME, gradients.variables())?;
-            let (any_other, other_applied) = apply(groups, memory, gradients, variables, false)?;
-            let (any, applied) = apply(groups, memory, gradients, variables, true)?;
-            let applied = applied || other_applied;
-            let report = StepReport { loss: T::ZERO, loss_after: None, applied, damped: None };
-            if any || any_other { Ok(report) } else { Err(OptimizerError::NoGradients) }
-        });
-        report.map(|_| ())
-    }
-
-    fn together(
+    /// Makes the steps of all groups, or of none.
+    pub(super) fn together(
         &mut self,
         variables: &mut Variables<T>,
-        steps: impl FnOnce(&mut [Group<T>], &mut Memory<T>, &mut Variables<T>) -> Result<StepReport<T>, OptimizerError>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+        steps: impl FnOnce(
+            &mut [OptimizerGroup<T>],
+            &mut GroupsMemory<T>,
+            &mut Variables<T>,
+        ) -> OptimizerResult<StepReport<T>>,
+    ) -> OptimizerResult<StepReport<T>> {
         match &self.memory {
             None => self.build(variables)?,
             Some(memory) => memory.layout.check(NAME, variables.iter())?,
@@ -87,12 +37,12 @@ impl<T: Real> Groups<T> {
     }
 }
 
-impl<T: Real> Group<T> {
+impl<T: Real> OptimizerGroup<T> {
     /// A step that can be taken back, unless it is the last.
-    fn attempt<R>(
+    pub(super) fn attempt<R>(
         &mut self,
-        step: impl FnOnce(&mut dyn Optimizer<T>) -> Result<R, OptimizerError>,
-    ) -> Result<R, OptimizerError> {
+        step: impl FnOnce(&mut dyn Optimizer<T>) -> OptimizerResult<R>,
+    ) -> OptimizerResult<R> {
         if !self.is_last {
             self.optimizer.save_into(&mut self.before);
             self.has_stepped = true;
@@ -101,23 +51,21 @@ impl<T: Real> Group<T> {
     }
 }
 
-impl<T: Real> Memory<T> {
-    /// Returns true if a group has anything to train.
-    fn acts(&self, group: usize) -> bool {
-        let variables = self.layout.variables().zip(&self.trainable);
-        variables.into_iter().any(|(variable, &trainable)| trainable && self.assignment.is_in(variable, group))
+impl<T: Real> GroupsMemory<T> {
+    /// Variables that a group has to train.
+    fn of_group(&self, group: usize) -> impl Iterator<Item = Variable> {
+        let variables = self.layout.variables().zip(&self.trainable).filter(|(_, trainable)| **trainable);
+        variables.map(|(variable, _)| variable).filter(move |&variable| self.assignment.is_in(variable, group))
     }
 
-    /// Returns true if there is a gradient for a group.
-    fn has_gradient(&self, group: usize, gradients: &Gradients<T>) -> bool {
-        self.layout.variables().zip(&self.trainable).any(|(variable, &trainable)| {
-            trainable && self.assignment.is_in(variable, group) && gradients.of(variable) != Gradient::Absent
-        })
+    /// Returns true if a group has anything to train.
+    pub(super) fn acts(&self, group: usize) -> bool {
+        self.of_group(group).next().is_some()
     }
 }
 
 /// Resets the groups before a step: none has stepped, and the last to step is marked.
-fn prepare<T: Real>(groups: &mut [Group<T>], memory: &Memory<T>) {
+fn prepare<T: Real>(groups: &mut [OptimizerGroup<T>], memory: &GroupsMemory<T>) {
     for group in &mut *groups {
         (group.has_stepped, group.is_last) = (false, false);
     }
@@ -130,16 +78,18 @@ fn prepare<T: Real>(groups: &mut [Group<T>], memory: &Memory<T>) {
 
 /// Applies gradients to the groups that are of first order, or to the others. Returns whether any had one, and whether
 /// any step was made.
-fn apply<T: Real>(
-    groups: &mut [Group<T>],
-    memory: &Memory<T>,
+pub(super) fn apply<T: Real>(
+    groups: &mut [OptimizerGroup<T>],
+    memory: &GroupsMemory<T>,
     gradients: &Gradients<T>,
     variables: &mut Variables<T>,
     first_order: bool,
-) -> Result<(bool, bool), OptimizerError> {
+) -> OptimizerResult<(bool, bool)> {
     let (mut any, mut applied) = (false, false);
     for (index, group) in groups.iter_mut().enumerate() {
-        if group.optimizer.is_first_order() == first_order && memory.has_gradient(index, gradients) {
+        if group.optimizer.is_first_order() == first_order
+            && memory.of_group(index).any(|variable| gradients.of(variable) != Gradient::Absent)
+        {
             memory.restrict(index, variables);
             let before = group.optimizer.iterations();
             group.attempt(|optimizer| optimizer.apply_gradients(gradients, variables))?;
@@ -152,10 +102,10 @@ fn apply<T: Real>(
 
 /// Variables and optimizers as they were.
 fn undo<T: Real>(
-    groups: &mut [Group<T>],
-    memory: &Memory<T>,
+    groups: &mut [OptimizerGroup<T>],
+    memory: &GroupsMemory<T>,
     variables: &mut Variables<T>,
-) -> Result<(), OptimizerError> {
+) -> OptimizerResult<()> {
     variables.values_mut().copy_from_slice(&memory.values);
     for (index, group) in groups.iter_mut().enumerate().filter(|(_, group)| group.has_stepped) {
         memory.restrict(index, variables);

@@ -1,14 +1,15 @@
 //! The approximate Gauss–Newton matrix: averaged factors of all blocks, and their damped inverses.
 
 use super::layer_inverses::LayerInverses;
-use crate::kernels;
 use crate::kernels::inverse::{self, invert};
 use crate::kernels::simd::{self, Kernel};
-use crate::optim::OptimizerError;
+use crate::kernels::vector::dot;
 use crate::optim::finite::first_non_finite;
+use crate::optim::gradients::parts;
+use crate::optim::{OptimizerError, OptimizerResult};
 use crate::problem::{KroneckerBlock, KroneckerFactors, OutputProducts};
 use crate::real::Real;
-use crate::variables::{Gradient, Gradients, Layout, Variable};
+use crate::variables::{Gradients, Layout, Variable};
 
 /// Largest increase of the damping with which factors are inverted; each is ten times the one before.
 const ATTEMPTS: usize = 6;
@@ -18,7 +19,7 @@ pub(super) struct SingularBlock(pub(super) usize);
 
 /// Factors and inverses of all blocks.
 #[derive(Debug, Clone)]
-pub(super) struct Curvature<T> {
+pub(super) struct KroneckerCurvature<T> {
     /// The last estimate.
     pub(super) sample: KroneckerFactors<T>,
     /// Weight or table, and bias, of each block.
@@ -30,7 +31,7 @@ pub(super) struct Curvature<T> {
     pub(super) counts: Vec<u64>,
     /// Blocks with variables that are adjusted.
     pub(super) active: Vec<bool>,
-    /// Blocks with no others.
+    /// Blocks of which all variables are adjusted.
     whole: Vec<bool>,
     /// Blocks whose part of the direction holds the gradient of the weight times the inverse of the output factor.
     formed: Vec<bool>,
@@ -39,7 +40,7 @@ pub(super) struct Curvature<T> {
     product: Vec<T>,
 }
 
-/// Numbers, and the new ones that will replace them.
+/// Values, and the new ones that will replace them.
 #[derive(Debug, Clone)]
 pub(super) struct Versions<T> {
     pub(super) now: Vec<T>,
@@ -52,7 +53,7 @@ impl<T: Real> Versions<T> {
         Versions { now: vec![T::ZERO; count], next: vec![T::ZERO; count], is_new: false }
     }
 
-    /// The numbers that count in the step at work.
+    /// The values for the step at work.
     fn latest(&self) -> &[T] {
         if self.is_new { &self.next } else { &self.now }
     }
@@ -64,13 +65,13 @@ impl<T: Real> Versions<T> {
     }
 }
 
-impl<T: Real> Curvature<T> {
-    /// Room for these blocks.
+impl<T: Real> KroneckerCurvature<T> {
+    /// Workspace for these blocks.
     ///
     /// # Errors
     ///
     /// [`OptimizerError::NoCurvature`] where a block is not of whole variables.
-    pub(super) fn new(blocks: &[KroneckerBlock], widest: [usize; 2], layout: &Layout) -> Result<Self, OptimizerError> {
+    pub(super) fn new(blocks: &[KroneckerBlock], widest: [usize; 2], layout: &Layout) -> OptimizerResult<Self> {
         let of_range = |range: std::ops::Range<usize>| {
             let found = layout.variables().find(|variable| variable.range() == range);
             found.ok_or_else(|| OptimizerError::NoCurvature { parameters: format!("{}..{}", range.start, range.end) })
@@ -81,15 +82,15 @@ impl<T: Real> Curvature<T> {
         };
         let sample = KroneckerFactors::new(blocks, widest);
         let count = sample.numbers().len();
-        let variables = blocks.iter().map(of_block).collect::<Result<_, OptimizerError>>()?;
+        let variables = blocks.iter().map(of_block).collect::<OptimizerResult<_>>()?;
         let places = (0..blocks.len()).flat_map(|block| sample.places(block));
-        let room = places.filter(|(_, _, is_full)| *is_full).map(|(_, size, _)| inverse::scratch_len(size)).max();
+        let size = places.filter(|(_, _, is_full)| *is_full).map(|(_, size, _)| inverse::scratch_len(size)).max();
         let parameters = |block: &KroneckerBlock| match *block {
             KroneckerBlock::Dense { .. } => block.input_size() * block.output_size(),
             KroneckerBlock::Embedding { .. } | KroneckerBlock::Diagonal { .. } => 0,
         };
         let largest = blocks.iter().map(parameters).max().unwrap_or(0);
-        Ok(Curvature {
+        Ok(KroneckerCurvature {
             variables,
             factors: Versions::new(count),
             inverses: Versions::new(count),
@@ -97,7 +98,7 @@ impl<T: Real> Curvature<T> {
             active: vec![false; blocks.len()],
             whole: vec![false; blocks.len()],
             formed: vec![false; blocks.len()],
-            memory: vec![T::ZERO; room.unwrap_or(0)],
+            memory: vec![T::ZERO; size.unwrap_or(0)],
             matrix: vec![T::ZERO; largest],
             product: vec![T::ZERO; largest],
             sample,
@@ -118,7 +119,7 @@ impl<T: Real> Curvature<T> {
 
     /// Moves the averages of the active blocks towards the sample, by `1 − min(1 − 1/k, decay)` for estimate `k`.
     pub(super) fn average(&mut self, decay: f64) {
-        let Curvature { sample, factors, counts, active, .. } = self;
+        let KroneckerCurvature { sample, factors, counts, active, .. } = self;
         let Versions { now, next, is_new } = factors;
         *is_new = true;
         for block in 0..active.len() {
@@ -148,7 +149,7 @@ impl<T: Real> Curvature<T> {
     ///
     /// [`SingularBlock`] for a factor that has no inverse, whatever the damping.
     pub(super) fn invert(&mut self, damping: impl Fn(Option<Variable>) -> f64) -> Result<f64, SingularBlock> {
-        let Curvature { sample, factors, inverses, variables, memory, active, counts, .. } = self;
+        let KroneckerCurvature { sample, factors, inverses, variables, memory, active, counts, .. } = self;
         inverses.is_new = true;
         let factors = factors.latest();
         let mut effective = 0.0;
@@ -180,13 +181,13 @@ impl<T: Real> Curvature<T> {
 
     /// The products that a problem may form in `direction` before it is [preconditioned](Self::precondition).
     pub(super) fn output_products<'a>(&'a mut self, direction: &'a mut [T]) -> OutputProducts<'a, T> {
-        let Curvature { sample, inverses, whole, formed, matrix, .. } = self;
+        let KroneckerCurvature { sample, inverses, whole, formed, matrix, .. } = self;
         OutputProducts { factors: sample, inverses: inverses.latest(), whole, sums: direction, formed, scratch: matrix }
     }
 
     /// Fills `direction` with the preconditioned gradient, where there is one.
     pub(super) fn precondition(&mut self, gradients: &Gradients<T>, direction: &mut [T]) {
-        let Curvature { sample, inverses, variables, active, formed, matrix, product, .. } = self;
+        let KroneckerCurvature { sample, inverses, variables, active, formed, matrix, product, .. } = self;
         let inverses = inverses.latest();
         for block in (0..active.len()).filter(|&block| active[block]) {
             let [(inputs, n, full_inputs), (outputs, m, full_outputs)] = sample.places(block);
@@ -195,55 +196,29 @@ impl<T: Real> Curvature<T> {
             let Some(weight) = weight else { continue };
             match sample.blocks()[block] {
                 KroneckerBlock::Dense { inputs, .. } => {
+                    let layer = LayerInverses { a, full_inputs, g, full_outputs, inputs };
                     let is_formed = std::mem::take(&mut formed[block]);
-                    let inverses = LayerInverses { a, full_inputs, g, full_outputs };
-                    if let Some(bias) = bias
-                        && let Gradient::Dense(numbers) = gradients.of(weight)
-                        && let Gradient::Dense(offsets) = gradients.of(bias)
-                    {
-                        inverses.direct_layer(
-                            (numbers, weight),
-                            (offsets, bias),
-                            inputs,
-                            is_formed,
-                            product,
-                            direction,
-                        );
-                        continue;
+                    let given = |variable: &Variable| Some(gradients.given(*variable)).filter(|of| !of.is_empty());
+                    let [weights, offsets] = [Some(weight), bias].map(|of| of.as_ref().and_then(given));
+                    // Without a gradient, a weight or a bias counts as zeros, and stays where it is.
+                    if weights.is_none() || bias.is_some() && offsets.is_none() {
+                        matrix[..n * m].fill(T::ZERO);
                     }
-                    let size = n * m;
-                    let (matrix, product) = (&mut matrix[..size], &mut product[..size]);
-                    gather(gradients, (weight, bias), inputs, n, matrix);
-                    if full_inputs {
-                        T::multiply(product, false, kernels::Factor::Plain(matrix), a, n, n);
-                    } else {
-                        for (product, row) in product.chunks_exact_mut(n).zip(matrix.chunks_exact(n)) {
-                            product.iter_mut().zip(row.iter().zip(a)).for_each(|(to, (&g, &a))| *to = g * a);
+                    let (no_weights, no_offsets) = matrix[..n * m].split_at(m * inputs);
+                    let (weights_or, offsets_or) = (weights.unwrap_or(no_weights), offsets.unwrap_or(no_offsets));
+                    let ranges = [weight.range(), bias.map_or(0..0, |bias| bias.range())];
+                    layer.direct([weights_or, offsets_or], is_formed, product, direction, &ranges);
+                    for (range, gradient) in ranges.into_iter().zip([weights, offsets]) {
+                        if gradient.is_none() {
+                            direction[range].fill(T::ZERO);
                         }
                     }
-                    if full_outputs {
-                        T::multiply(matrix, false, kernels::Factor::Plain(g), product, m, n);
-                    } else {
-                        let rows = matrix.chunks_exact_mut(n).zip(product.chunks_exact(n)).zip(g);
-                        for ((to, row), &g) in rows {
-                            to.iter_mut().zip(row).for_each(|(to, &number)| *to = g * number);
-                        }
-                    }
-                    scatter(gradients, (weight, bias), inputs, n, matrix, direction);
                 }
                 KroneckerBlock::Embedding { columns, .. } => {
-                    let to = &mut direction[weight.range()];
-                    let mut apply = |row: usize, values: &[T]| {
-                        let to = &mut to[row * columns..(row + 1) * columns];
-                        apply_symmetric(g, full_outputs, a[row], values, to);
-                    };
-                    match gradients.of(weight) {
-                        Gradient::Absent => {}
-                        Gradient::Dense(values) => {
-                            values.chunks_exact(columns).enumerate().for_each(|(row, values)| apply(row, values));
-                        }
-                        Gradient::Rows { rows, values } => {
-                            rows.iter().zip(values.chunks_exact(columns)).for_each(|(&row, values)| apply(row, values));
+                    for (range, values) in parts(gradients, weight) {
+                        for (start, values) in range.step_by(columns).zip(values.chunks_exact(columns)) {
+                            let row = (start - weight.range().start) / columns;
+                            apply_symmetric(g, full_outputs, a[row], values, &mut direction[start..start + columns]);
                         }
                     }
                 }
@@ -255,7 +230,7 @@ impl<T: Real> Curvature<T> {
         }
     }
 
-    /// Makes the new numbers the state.
+    /// Makes the new values the state.
     pub(super) fn commit(&mut self) {
         if self.factors.is_new {
             for (count, &active) in self.counts.iter_mut().zip(&self.active) {
@@ -266,7 +241,7 @@ impl<T: Real> Curvature<T> {
         self.inverses.commit();
     }
 
-    /// Discards the new numbers.
+    /// Discards the new values.
     pub(super) fn discard(&mut self) {
         (self.factors.is_new, self.inverses.is_new) = (false, false);
         self.formed.fill(false);
@@ -277,55 +252,10 @@ impl<T: Real> Curvature<T> {
 fn apply_symmetric<T: Real>(inverse: &[T], is_full: bool, factor: T, values: &[T], to: &mut [T]) {
     if is_full {
         for (to, row) in to.iter_mut().zip(inverse.chunks_exact(values.len())) {
-            *to = factor * crate::kernels::vector::dot(row, values);
+            *to = factor * dot(row, values);
         }
     } else {
         to.iter_mut().zip(values.iter().zip(inverse)).for_each(|(to, (&value, &g))| *to = factor * value * g);
-    }
-}
-
-/// The gradient of a layer as a matrix, with the bias for its last column; zeros where there is none.
-fn gather<T: Real>(
-    gradients: &Gradients<T>,
-    (weight, bias): (Variable, Option<Variable>),
-    inputs: usize,
-    n: usize,
-    matrix: &mut [T],
-) {
-    match gradients.given(weight) {
-        [] => matrix.fill(T::ZERO),
-        numbers if n == inputs => matrix.copy_from_slice(numbers),
-        numbers => {
-            for (row, numbers) in matrix.chunks_exact_mut(n).zip(numbers.chunks_exact(inputs)) {
-                row[..inputs].copy_from_slice(numbers);
-            }
-        }
-    }
-    if let Some(bias) = bias {
-        let numbers = gradients.given(bias);
-        for (index, row) in matrix.chunks_exact_mut(n).enumerate() {
-            row[inputs] = numbers.get(index).copied().unwrap_or(T::ZERO);
-        }
-    }
-}
-
-/// Writes a block's numbers back where there is a gradient.
-fn scatter<T: Real>(
-    gradients: &Gradients<T>,
-    (weight, bias): (Variable, Option<Variable>),
-    inputs: usize,
-    n: usize,
-    matrix: &[T],
-    direction: &mut [T],
-) {
-    if gradients.of(weight) != Gradient::Absent {
-        for (to, row) in direction[weight.range()].chunks_exact_mut(inputs).zip(matrix.chunks_exact(n)) {
-            to.copy_from_slice(&row[..inputs]);
-        }
-    }
-    if let Some(bias) = bias.filter(|&bias| gradients.of(bias) != Gradient::Absent) {
-        let to = direction[bias.range()].iter_mut();
-        to.zip(matrix.chunks_exact(n)).for_each(|(to, row)| *to = row[inputs]);
     }
 }
 
@@ -357,7 +287,7 @@ fn invert_factor<T: Real>(
         copy.iter_mut().for_each(|number| *number = (*number + more).recip());
         return copy.iter().all(|number| number.is_finite()).then(|| rank(copy, damping));
     }
-    // Less would be lost in the rounding of the factor.
+    // A smaller damping would be lost in the rounding error of the factor.
     let mut damping = damping.max(T::EPSILON.to_f64() * trace(factor, (size, is_full)) / size as f64);
     for _ in 0..ATTEMPTS {
         let more = T::from_f64(damping);

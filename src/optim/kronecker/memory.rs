@@ -2,45 +2,46 @@
 
 use std::ops::Range;
 
-use super::curvature::Curvature;
+use super::curvature::KroneckerCurvature;
+use super::quadratic_model::Combination;
 use super::scalars::Scalars;
-use super::settings::{Now, Settings};
-use super::step::Combination;
+use super::settings::{KroneckerHyperparameters, KroneckerSettings};
 use crate::kernels::vector::{dot, long_dot};
-use crate::optim::OptimizerError;
+use crate::optim::OptimizerResult;
+use crate::optim::gradients::{drop_frozen, parts, push_range};
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients, Layout, Variable, Variables, pattern};
 
 /// State of the optimizer for variables of one layout.
 #[derive(Debug, Clone)]
-pub(super) struct Memory<T> {
+pub(super) struct KroneckerMemory<T> {
     pub(super) layout: Layout,
     /// For each variable, true if its weights decay.
     pub(super) decays: Vec<bool>,
     pub(super) gradients: Gradients<T>,
     /// The parts of the variables that are adjusted.
     pub(super) trainable: Vec<Range<usize>>,
-    /// Numbers with a gradient, in ranges.
+    /// Ranges of the entries with a gradient.
     pub(super) moving: Vec<Range<usize>>,
-    /// Numbers that were changed by the last step: all others of `velocity` are zero.
+    /// Ranges of the entries that the last step changed; all others of `velocity` are zero.
     pub(super) moved: Vec<Range<usize>>,
     /// The last step, and the one at work.
     pub(super) velocity: Vec<T>,
     pub(super) next: Vec<T>,
     /// The preconditioned gradient.
     pub(super) direction: Vec<T>,
-    /// Room for the next values.
+    /// Workspace for the next values.
     pub(super) values: Vec<T>,
     /// Curvature; none before the first step, which knows the layers.
-    pub(super) curvature: Option<Curvature<T>>,
+    pub(super) curvature: Option<KroneckerCurvature<T>>,
     pub(super) scalars: Scalars,
 }
 
-impl<T: Real> Memory<T> {
-    pub(super) fn new(settings: &Settings, variables: &Variables<T>) -> Self {
+impl<T: Real> KroneckerMemory<T> {
+    pub(super) fn new(settings: &KroneckerSettings, variables: &Variables<T>) -> Self {
         let decays = |name: &str| !settings.exclusions.iter().any(|pattern| pattern::matches(pattern, name));
         let zeros = vec![T::ZERO; variables.values().len()];
-        Memory {
+        KroneckerMemory {
             layout: Layout::of(variables),
             decays: variables.iter().map(|variable| decays(variables.name(variable))).collect(),
             gradients: Gradients::new(variables),
@@ -52,35 +53,24 @@ impl<T: Real> Memory<T> {
             direction: zeros.clone(),
             values: zeros,
             curvature: None,
-            scalars: Scalars::default(),
+            scalars: Scalars::new(),
         }
     }
 
-    /// Clears the direction of the last step: what moved in it and does not in the next must not stay.
+    /// Clears the direction of the last step, as the next one may move other entries.
     pub(super) fn clear_direction(&mut self) {
         for range in &self.moving {
             self.direction[range.clone()].fill(T::ZERO);
         }
     }
 
-    /// Drops gradients of frozen variables, sums those of repeated rows, and lists the numbers that have one.
+    /// Drops gradients of frozen variables, sums those of repeated rows, and lists the entries that have one.
     pub(super) fn list_moving(&mut self, variables: &Variables<T>) {
-        for variable in variables.iter().filter(|&variable| !variables.is_trainable(variable)) {
-            self.gradients.set(variable, Gradient::Absent);
-        }
+        drop_frozen(&mut self.gradients, variables);
         self.gradients.sum_repeated_rows();
         self.moving.clear();
         for variable in self.layout.variables() {
-            match self.gradients.of(variable) {
-                Gradient::Absent => {}
-                Gradient::Dense(_) => push(&mut self.moving, variable.range()),
-                Gradient::Rows { rows, .. } => {
-                    for row in rows {
-                        let start = variable.range().start + row * variable.columns();
-                        push(&mut self.moving, start..start + variable.columns());
-                    }
-                }
-            }
+            parts(&self.gradients, variable).for_each(|(range, _)| push_range(&mut self.moving, range));
         }
     }
 
@@ -110,25 +100,16 @@ impl<T: Real> Memory<T> {
     /// Adds a multiple of the last step and of a direction that was computed elsewhere.
     pub(super) fn apply_direction(
         &mut self,
-        now: &Now,
+        now: &KroneckerHyperparameters,
         gradients: &Gradients<T>,
         variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    ) -> OptimizerResult<()> {
         for variable in gradients.variables() {
             self.gradients.set(variable, gradients.of(variable));
         }
         self.list_moving(variables);
         for variable in self.layout.variables() {
-            match self.gradients.of(variable) {
-                Gradient::Absent => {}
-                Gradient::Dense(values) => self.direction[variable.range()].copy_from_slice(values),
-                Gradient::Rows { rows, values } => {
-                    let (columns, to) = (variable.columns(), &mut self.direction[variable.range()]);
-                    for (row, values) in rows.iter().zip(values.chunks_exact(columns.max(1))) {
-                        to[row * columns..(row + 1) * columns].copy_from_slice(values);
-                    }
-                }
-            }
+            parts(&self.gradients, variable).for_each(|(range, values)| self.direction[range].copy_from_slice(values));
         }
         let combination = Combination { direction: -now.learning_rate, last: now.momentum, predicted: 0.0 };
         self.form_step(now, &combination, variables)?;
@@ -156,14 +137,10 @@ impl<T: Real> Memory<T> {
 
     /// The product of the gradient with a vector.
     pub(super) fn gradient_times(&self, vector: &[T]) -> T {
-        let of_variable = |variable: Variable| match self.gradients.of(variable) {
-            Gradient::Absent => T::ZERO,
-            Gradient::Dense(values) => long_dot(values, &vector[variable.range()]),
-            Gradient::Rows { rows, values } => {
-                let (columns, vector) = (variable.columns(), &vector[variable.range()]);
-                let rows = rows.iter().zip(values.chunks_exact(columns.max(1)));
-                rows.map(|(row, values)| dot(values, &vector[row * columns..(row + 1) * columns])).sum()
-            }
+        let of_variable = |variable: Variable| {
+            let is_dense = matches!(self.gradients.of(variable), Gradient::Dense(_));
+            let product = if is_dense { long_dot } else { dot };
+            parts(&self.gradients, variable).map(|(range, values)| product(values, &vector[range])).sum()
         };
         self.layout.variables().map(of_variable).sum()
     }
@@ -187,13 +164,5 @@ impl<T: Real> Memory<T> {
             }
         }
         products
-    }
-}
-
-/// Appends a range, to the last where it is next to it.
-fn push(ranges: &mut Vec<Range<usize>>, range: Range<usize>) {
-    match ranges.last_mut() {
-        Some(last) if last.end == range.start => last.end = range.end,
-        _ => ranges.push(range),
     }
 }

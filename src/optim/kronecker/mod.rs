@@ -4,6 +4,7 @@ mod curvature;
 mod layer_inverses;
 mod memory;
 mod optimizer;
+mod quadratic_model;
 mod saving;
 mod scalars;
 mod settings;
@@ -12,13 +13,13 @@ mod trust;
 
 pub use settings::KroneckerStep;
 
-use memory::Memory;
-use settings::Settings;
+use memory::KroneckerMemory;
+use settings::KroneckerSettings;
 
 use crate::real::Real;
 
 const NAME: &str = "kronecker_levenberg_marquardt";
-const SLOTS: [&str; 1] = ["momentum"];
+const SLOT: &str = "momentum";
 
 /// Kronecker-factored Levenberg–Marquardt, of the family of K-FAC: second-order steps at about the price of Adam's.
 ///
@@ -87,28 +88,22 @@ const SLOTS: [&str; 1] = ["momentum"];
 /// assert!(network.evaluate(&variables, &[x.view()], &[labels.view()])? < 0.1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct KroneckerLevenbergMarquardt<T> {
-    settings: Settings,
+    settings: KroneckerSettings,
     iterations: u64,
-    memory: Option<Memory<T>>,
+    memory: Option<KroneckerMemory<T>>,
 }
 
 impl<T: Real> KroneckerLevenbergMarquardt<T> {
     /// Defaults for minibatches of 64 to 256. They were chosen on classes of a random network, of Friedman's function and of Gaussian
     /// clusters, and on 30 splits of handwritten digits.
     pub fn new() -> Self {
-        KroneckerLevenbergMarquardt { settings: Settings::default(), iterations: 0, memory: None }
+        Self::default()
     }
 
     /// The damping `λ` of the last step; `None` before the first.
     pub fn damping(&self) -> Option<f64> {
         self.memory.as_ref().map(|memory| memory.scalars.damping).filter(|_| self.iterations > 0)
-    }
-}
-
-impl<T: Real> Default for KroneckerLevenbergMarquardt<T> {
-    fn default() -> Self {
-        Self::new()
     }
 }

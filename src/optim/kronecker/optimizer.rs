@@ -2,18 +2,18 @@
 
 use ndarray::ArrayViewD;
 
-use super::settings::HYPERPARAMETERS;
-use super::{KroneckerLevenbergMarquardt, Memory, NAME, SLOTS};
+use super::{KroneckerLevenbergMarquardt, KroneckerMemory, NAME, SLOT};
 use crate::optim::gradients::check_gradients;
-use crate::optim::layout::Checked;
-use crate::optim::{Hyperparameter, NonFinite, Optimizer, OptimizerError, OptimizerState, StepReport};
+use crate::optim::state_reader::{StateReader, refuse};
+use crate::optim::state_writer::StateWriter;
+use crate::optim::{Hyperparameter, NonFinite, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
 
 impl<T: Real> KroneckerLevenbergMarquardt<T> {
-    /// Memory for these variables: made by the first step, and refused if it is for others.
-    fn memory_for(&mut self, variables: &Variables<T>) -> Result<&mut Memory<T>, OptimizerError> {
+    /// KroneckerMemory for these variables: made by the first step, and refused if it is for others.
+    fn memory_for(&mut self, variables: &Variables<T>) -> OptimizerResult<&mut KroneckerMemory<T>> {
         if self.memory.is_none() {
             self.build(variables)?;
         }
@@ -21,7 +21,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         if !variables.iter().any(is_free) {
             return Err(OptimizerError::NothingToTrain);
         }
-        let Some(memory) = &mut self.memory else { return Err(not_built()) };
+        let Some(memory) = &mut self.memory else { return Err(OptimizerError::not_built(NAME)) };
         memory.layout.check(NAME, variables.iter())?;
         Ok(memory)
     }
@@ -32,27 +32,24 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         NAME
     }
 
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        self.settings.check()?;
-        self.memory = Some(Memory::new(&self.settings, variables));
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
+        self.settings.hyperparameters.check()?;
+        self.memory = Some(KroneckerMemory::new(&self.settings, variables));
         self.iterations = 0;
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
         self.memory_for(variables)?;
+        let now = self.settings.at(self.iterations)?;
         let (settings, steps) = (&self.settings, self.iterations);
-        let Some(memory) = &mut self.memory else { return Err(not_built()) };
-        match memory.step(settings, steps, batch, variables) {
+        let Some(memory) = &mut self.memory else { return Err(OptimizerError::not_built(NAME)) };
+        match memory.step(settings, (steps, &now), batch, variables) {
             Ok(report) => {
                 self.iterations += 1;
                 Ok(report)
             }
-            Err(error) if settings.non_finite == NonFinite::Skip && is_non_finite(&error) => {
+            Err(error) if settings.non_finite == NonFinite::Skip && error.is_non_finite() => {
                 let loss = if let OptimizerError::NonFiniteLoss { value } = error { value } else { f64::NAN };
                 Ok(StepReport { loss: T::from_f64(loss), loss_after: None, applied: false, damped: None })
             }
@@ -62,11 +59,7 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
 
     /// Takes the gradients for a direction that was computed elsewhere: `x ← x − learning_rate · direction + momentum ·
     /// (last step)`.
-    fn apply_gradients(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let now = self.settings.at(self.iterations)?;
         let memory = self.memory_for(variables)?;
         memory.layout.check(NAME, gradients.variables())?;
@@ -81,29 +74,26 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
     }
 
     fn hyperparameters(&self) -> Vec<&'static str> {
-        HYPERPARAMETERS.map(|spec| spec.name).to_vec()
+        self.settings.hyperparameters.names()
     }
 
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
-        Ok(self.settings.hyperparameters[place(name)?].clone())
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
+        self.settings.hyperparameters.get(name).cloned()
     }
 
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
-        let place = place(name)?;
-        HYPERPARAMETERS[place].check(&value)?;
-        self.settings.hyperparameters[place] = value;
-        Ok(())
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
+        self.settings.hyperparameters.set(name, value)
     }
 
     fn slots(&self) -> Vec<&'static str> {
-        SLOTS.to_vec()
+        vec![SLOT]
     }
 
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
-        if name != SLOTS[0] {
-            return Err(OptimizerError::unknown_slot(NAME, name, SLOTS));
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
+        if name != SLOT {
+            return Err(OptimizerError::unknown_slot(NAME, name, [SLOT]));
         }
-        let memory = self.memory.as_ref().ok_or_else(not_built)?;
+        let memory = self.memory.as_ref().ok_or_else(|| OptimizerError::not_built(NAME))?;
         memory.layout.checked_view(NAME, variable, &memory.velocity)
     }
 
@@ -114,37 +104,34 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {
-        self.save(state);
+        let mut to = StateWriter::new(state, NAME, self.iterations);
+        self.settings.hyperparameters.iter().for_each(|(name, value)| to.hyperparameter(name, value));
+        to.numbers("settings", self.fixed_settings());
+        if let Some(memory) = &self.memory {
+            memory.save(&mut to);
+        }
+        to.finish(0);
     }
 
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        self.take_over(state, variables)
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
+        let mut from = StateReader::new(state, NAME)?;
+        let mut settings = self.settings.clone();
+        settings.hyperparameters.take_over(&state.hyperparameters)?;
+        settings.hyperparameters.check()?;
+        if from.numbers("settings")? != self.fixed_settings() {
+            return refuse("it is of other settings");
+        }
+        let mut memory = None;
+        if !state.variables.is_empty() {
+            let restored = memory.insert(KroneckerMemory::new(&settings, variables));
+            restored.layout.check_state(state)?;
+            restored.take_over(from, settings.widest)?;
+        }
+        *self = KroneckerLevenbergMarquardt { settings, iterations: state.iterations, memory };
+        Ok(())
     }
 
     fn is_first_order(&self) -> bool {
         false
     }
-}
-
-/// Returns the index of a hyperparameter in the table.
-fn place(name: &str) -> Result<usize, OptimizerError> {
-    let found = HYPERPARAMETERS.iter().position(|spec| spec.name == name);
-    found.ok_or_else(|| OptimizerError::unknown_hyperparameter(NAME, name, HYPERPARAMETERS.map(|spec| spec.name)))
-}
-
-/// Returns true if the policy for NaN and infinity covers this error.
-fn is_non_finite(error: &OptimizerError) -> bool {
-    use OptimizerError::{NonFiniteCurvature, NonFiniteFactor, NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
-    matches!(
-        error,
-        NonFiniteLoss { .. }
-            | NonFiniteGradient { .. }
-            | NonFiniteStep { .. }
-            | NonFiniteFactor { .. }
-            | NonFiniteCurvature { .. }
-    )
-}
-
-fn not_built() -> OptimizerError {
-    OptimizerError::NotBuilt { optimizer: NAME.to_owned() }
 }

@@ -1,6 +1,6 @@
 //! Damping, and single numbers that are carried from step to step.
 
-use super::settings::Now;
+use super::settings::KroneckerHyperparameters;
 
 /// Part of the moving average of the loss that is kept.
 const LOSS_KEPT: f64 = 0.9;
@@ -24,8 +24,12 @@ const RECENT: f64 = 2.0;
 const INCREASE_KEPT: f64 = 0.9;
 const LARGEST_INCREASE: f64 = 1e4;
 
+/// Steps from one gain ratio to the next, and the factor of the damping for each of them.
+pub(super) const GAIN_INTERVAL: u64 = 5;
+const GAIN_FACTOR: f64 = 0.95;
+
 /// Single numbers that are carried from step to step.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Scalars {
     /// Moving average of the loss.
     pub(super) loss: f64,
@@ -45,59 +49,34 @@ pub(super) struct Scalars {
     /// Samples of the batch that the last estimate of the factors is of.
     pub(super) batch: f64,
     /// Estimates of the factors so far.
-    pub(super) estimates: f64,
-    /// A step has been made.
+    pub(super) renewals: f64,
+    /// True after the first step.
     pub(super) is_underway: bool,
 }
 
-impl Default for Scalars {
-    fn default() -> Self {
-        Scalars {
-            loss: 0.0,
-            length: 1.0,
-            slope: 0.0,
-            damping: 0.0,
-            caution: 1.0,
-            increase: 1.0,
-            lowest: 0.0,
-            is_distrusted: false,
-            batch: 0.0,
-            estimates: 0.0,
-            is_underway: false,
-        }
-    }
-}
-
 impl Scalars {
+    /// Numbers before the first step.
+    pub(super) fn new() -> Self {
+        Scalars { length: 1.0, caution: 1.0, increase: 1.0, ..Scalars::default() }
+    }
+
     /// All of them, to be saved.
     pub(super) fn to_numbers(self) -> [f64; 11] {
         let [is_distrusted, is_underway] = [self.is_distrusted, self.is_underway].map(|flag| f64::from(u8::from(flag)));
-        let Scalars { loss, length, slope, damping, caution, increase, lowest, batch, estimates, .. } = self;
-        [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, estimates, is_underway]
+        let Scalars { loss, length, slope, damping, caution, increase, lowest, batch, renewals, .. } = self;
+        [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, renewals, is_underway]
     }
 
     /// The inverse of [`to_numbers`](Self::to_numbers).
     pub(super) fn from_numbers(numbers: [f64; 11]) -> Self {
-        let [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, estimates, is_underway] =
+        let [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, renewals, is_underway] =
             numbers;
         let [is_distrusted, is_underway] = [is_distrusted, is_underway].map(|number| number != 0.0);
-        Scalars {
-            loss,
-            length,
-            slope,
-            damping,
-            caution,
-            increase,
-            lowest,
-            is_distrusted,
-            batch,
-            estimates,
-            is_underway,
-        }
+        Scalars { loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, renewals, is_underway }
     }
 
     /// Averages and damping for a step at this loss.
-    pub(super) fn at_loss(&self, loss: f64, now: &Now, is_quadratic: bool) -> Scalars {
+    pub(super) fn at_loss(&self, loss: f64, now: &KroneckerHyperparameters, is_quadratic: bool) -> Scalars {
         let mut scalars = *self;
         let kept = if scalars.is_underway { LOSS_KEPT } else { 0.0 };
         scalars.loss = kept * scalars.loss + (1.0 - kept) * loss;
@@ -121,7 +100,7 @@ impl Scalars {
     pub(super) fn distrust(&mut self) {
         let factor = if self.increase > RECENT { INCREASE_AGAIN } else { INCREASE };
         self.increase = (self.increase * factor).min(LARGEST_INCREASE);
-        // Of the quadratic form, which keeps its damping.
+        // For `KroneckerStep::Quadratic`, whose damping is carried from step to step.
         self.damping = (self.damping * INCREASE).min(self.damping.max(self.loss));
         self.is_distrusted = true;
     }
@@ -132,16 +111,26 @@ impl Scalars {
     }
 
     /// The damping in proportion to the loss.
-    pub(super) fn loss_damping(&self, now: &Now) -> f64 {
+    pub(super) fn loss_damping(&self, now: &KroneckerHyperparameters) -> f64 {
         (self.caution * now.loss_damping * self.loss).max(now.minimum_damping) * self.increase
+    }
+
+    /// Moves the damping by the gain ratio of a step, the actual over the predicted change of the loss.
+    pub(super) fn judge(&mut self, gain: f64, now: &KroneckerHyperparameters) {
+        let change = GAIN_FACTOR.powi(GAIN_INTERVAL as i32);
+        if gain > 0.75 {
+            self.damping = (self.damping * change).max(now.minimum_damping);
+        } else if !(gain >= 0.25) {
+            self.damping /= change;
+        }
     }
 
     /// Adjusts the damping of later steps by the effective number of parameters of this one.
     ///
-    /// Of a minibatch's gradient, each direction that the damping leaves brings as much noise as any other, and a minibatch of a
-    /// given size can bear only so much of it. In how many directions a given damping leaves depends on the spectrum of the inputs:
-    /// correlated pixels have few, independent numbers as many as there are.
-    pub(super) fn adjust(&mut self, effective: f64, now: &Now) {
+    /// Each direction that the damping leaves adds the same amount of noise to the step, and a minibatch of a given size
+    /// tolerates only a certain amount. How many directions a given damping leaves depends on the spectrum of the inputs: few
+    /// for correlated pixels, all for independent inputs.
+    pub(super) fn adjust(&mut self, effective: f64, now: &KroneckerHyperparameters) {
         let wanted = now.effective_parameters * self.batch;
         let factor = (effective / wanted).powf(CAUTION_EXPONENT);
         if wanted > 0.0 && factor.is_finite() {
@@ -153,13 +142,13 @@ impl Scalars {
 
 #[cfg(test)]
 mod tests {
-    use super::super::settings::Settings;
+    use super::super::settings::KroneckerSettings;
     use super::*;
 
     /// Scalars after a step at each of these losses.
     fn after(losses: impl IntoIterator<Item = f64>, is_quadratic: bool) -> Scalars {
-        let now = Settings::default().at(0).unwrap();
-        losses.into_iter().fold(Scalars::default(), |scalars, loss| Scalars {
+        let now = KroneckerSettings::default().at(0).unwrap();
+        losses.into_iter().fold(Scalars::new(), |scalars, loss| Scalars {
             is_underway: true,
             ..scalars.at_loss(loss, &now, is_quadratic)
         })
@@ -180,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_damping_returns_after_an_increase() {
-        let now = Settings::default().at(0).unwrap();
+        let now = KroneckerSettings::default().at(0).unwrap();
         let mut scalars = after([1.0; 20], false);
         let damping = scalars.damping;
         scalars.distrust();
@@ -200,9 +189,9 @@ mod tests {
 
     #[test]
     fn tiny_minibatches_may_be_damped_more() {
-        let now = Settings::default().at(0).unwrap();
+        let now = KroneckerSettings::default().at(0).unwrap();
         for (batch, most) in [(256.0, 30.0), (64.0, 30.0), (8.0, 240.0), (1.0, 1920.0)] {
-            let mut scalars = Scalars { batch, ..Scalars::default() };
+            let mut scalars = Scalars { batch, ..Scalars::new() };
             (0..9).for_each(|_| scalars.adjust(1e6, &now));
             assert_eq!(scalars.caution, most);
         }

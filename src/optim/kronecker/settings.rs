@@ -1,13 +1,13 @@
 //! Settings of the optimizer.
 
-use super::KroneckerLevenbergMarquardt;
-use crate::hyperparameters::HyperparameterError;
-use crate::optim::{Hyperparameter, HyperparameterDomain, HyperparameterSpec, NonFinite};
+use super::{KroneckerLevenbergMarquardt, NAME};
+use crate::optim::hyperparameter_table::HyperparameterTable;
+use crate::optim::{Hyperparameter, HyperparameterDomain, HyperparameterError, HyperparameterSpec, NonFinite};
 use crate::problem::kronecker::cost::WIDEST;
 use crate::real::Real;
 
 /// All hyperparameters.
-pub(super) const HYPERPARAMETERS: [HyperparameterSpec; 13] = [
+const HYPERPARAMETERS: [HyperparameterSpec; 13] = [
     HyperparameterSpec::new("learning_rate", 1.0, HyperparameterDomain::Positive),
     HyperparameterSpec::new("momentum", 0.3, HyperparameterDomain::FractionBelowOne),
     HyperparameterSpec::new("weight_decay", 0.0, HyperparameterDomain::NonNegative),
@@ -39,10 +39,10 @@ pub enum KroneckerStep {
     Quadratic,
 }
 
+/// Settings of the optimizer.
 #[derive(Debug, Clone)]
-pub(super) struct Settings {
-    /// In the order of [`HYPERPARAMETERS`].
-    pub(super) hyperparameters: [Hyperparameter; 13],
+pub(super) struct KroneckerSettings {
+    pub(super) hyperparameters: HyperparameterTable,
     /// Patterns of the names of variables that do not decay.
     pub(super) exclusions: Vec<String>,
     pub(super) step: KroneckerStep,
@@ -54,7 +54,7 @@ pub(super) struct Settings {
 
 /// The hyperparameters of one step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Now {
+pub(super) struct KroneckerHyperparameters {
     pub(super) learning_rate: f64,
     pub(super) momentum: f64,
     pub(super) weight_decay: f64,
@@ -69,10 +69,10 @@ pub(super) struct Now {
     pub(super) intervals: [u64; 3],
 }
 
-impl Default for Settings {
+impl Default for KroneckerSettings {
     fn default() -> Self {
-        Settings {
-            hyperparameters: HYPERPARAMETERS.map(|spec| spec.default.into()),
+        KroneckerSettings {
+            hyperparameters: HyperparameterTable::new(NAME, HYPERPARAMETERS.to_vec()),
             exclusions: Vec::new(),
             step: KroneckerStep::default(),
             non_finite: NonFinite::default(),
@@ -82,17 +82,19 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Refuses numbers and schedules that make no sense.
-    pub(super) fn check(&self) -> Result<(), HyperparameterError> {
-        HYPERPARAMETERS.iter().zip(&self.hyperparameters).try_for_each(|(spec, value)| spec.check(value))
-    }
-
+impl KroneckerSettings {
     /// The values for the step after `steps` others.
-    pub(super) fn at(&self, steps: u64) -> Result<Now, HyperparameterError> {
-        let now = self.hyperparameters.each_ref().map(|hyperparameter| hyperparameter.at(steps));
-        HYPERPARAMETERS.iter().zip(now).try_for_each(|(spec, value)| spec.check_number(value))?;
-        let [
+    pub(super) fn at(&mut self, steps: u64) -> Result<KroneckerHyperparameters, HyperparameterError> {
+        let &[learning_rate, momentum, weight_decay, loss_damping, minimum_damping, damping, ref others @ ..] =
+            self.hyperparameters.at(steps)?
+        else {
+            unreachable!("the table has all of them")
+        };
+        let &[global_clipnorm, effective_parameters, factor_decay, factor_share, factors, inverses, models] = others
+        else {
+            unreachable!("the table has all of them")
+        };
+        Ok(KroneckerHyperparameters {
             learning_rate,
             momentum,
             weight_decay,
@@ -103,20 +105,7 @@ impl Settings {
             effective_parameters,
             factor_decay,
             factor_share,
-            intervals @ ..,
-        ] = now;
-        Ok(Now {
-            learning_rate,
-            momentum,
-            weight_decay,
-            loss_damping,
-            minimum_damping,
-            damping,
-            global_clipnorm,
-            effective_parameters,
-            factor_decay,
-            factor_share,
-            intervals: intervals.map(|interval| interval as u64),
+            intervals: [factors, inverses, models].map(|interval| interval as u64),
         })
     }
 }
@@ -172,9 +161,9 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("global_clipnorm", norm)
     }
 
-    /// Effective number of parameters for each row of a minibatch that the damping aims at; 1 unless set. More of them, and
-    /// steps fit the noise of a minibatch; fewer, and steps are shorter than they could be. With 0, the damping stays
-    /// [a fixed part](Self::with_loss_damping) of the loss.
+    /// Effective number of parameters for each row of a minibatch that the damping aims at; 1 unless set. With more, steps fit
+    /// the noise of a minibatch; with fewer, they are shorter than necessary. With 0, the damping stays [a fixed
+    /// part](Self::with_loss_damping) of the loss.
     pub fn with_effective_parameters(self, per_row: impl Into<Hyperparameter>) -> Self {
         self.with_hyperparameter("effective_parameters", per_row)
     }
@@ -222,14 +211,10 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
     }
 
     fn with_hyperparameter(self, name: &str, value: impl Into<Hyperparameter>) -> Self {
-        self.changed(|settings| {
-            if let Some(place) = HYPERPARAMETERS.iter().position(|spec| spec.name == name) {
-                settings.hyperparameters[place] = value.into();
-            }
-        })
+        self.changed(|settings| settings.hyperparameters.put(name, value.into()))
     }
 
-    fn changed(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+    fn changed(mut self, change: impl FnOnce(&mut KroneckerSettings)) -> Self {
         change(&mut self.settings);
         self.memory = None;
         self.iterations = 0;

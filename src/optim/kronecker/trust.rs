@@ -1,8 +1,8 @@
 //! Trust in the quadratic model: steps are judged by the minibatch that follows them.
 
-use super::memory::Memory;
+use super::memory::KroneckerMemory;
 use super::scalars::SURPRISE;
-use crate::optim::{OptimizerError, StepReport};
+use crate::optim::{OptimizerResult, StepReport};
 use crate::problem::KroneckerFactored;
 use crate::real::Real;
 use crate::variables::Variables;
@@ -10,7 +10,7 @@ use crate::variables::Variables;
 /// Part of a loss's excess over the average that a step has to account for to be taken back.
 const SHARE: f64 = 0.5;
 
-impl<T: Real> Memory<T> {
+impl<T: Real> KroneckerMemory<T> {
     /// Returns true if a loss is far above the average of the minibatches before, or not finite.
     pub(super) fn is_surprise(&self, loss: f64) -> bool {
         let mean = self.scalars.loss;
@@ -20,14 +20,14 @@ impl<T: Real> Memory<T> {
     /// Takes the last step back where the loss is a surprise, and most of what it is above the average is due to that step: the same
     /// minibatch has a lower loss without it.
     ///
-    /// A reduction ratio of the minibatch that a step was computed from does not tell: it is about one whatever noise was fitted, and
-    /// another minibatch may have directions of more curvature.
+    /// The gain ratio on the minibatch that a step was computed from is no test: it is about one even if noise was fitted, and
+    /// another minibatch may have more curvature along the step.
     pub(super) fn take_back(
         &mut self,
         problem: &mut dyn KroneckerFactored<T>,
         variables: &mut Variables<T>,
         loss: T,
-    ) -> Result<Option<StepReport<T>>, OptimizerError> {
+    ) -> OptimizerResult<Option<StepReport<T>>> {
         if !self.is_surprise(loss.to_f64()) {
             return Ok(None);
         }

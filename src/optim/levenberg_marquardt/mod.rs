@@ -7,7 +7,6 @@ mod training;
 use ndarray::ArrayViewD;
 
 use super::gradients::check_gradients;
-use super::layout::Checked;
 use super::state::entry;
 use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::problem::Objective;

@@ -75,11 +75,8 @@ impl<T: Real> UpdateRule<T> for AdagradRule {
             Convention::Keras => (epsilon, 0.0),
             Convention::PyTorch => (0.0, epsilon),
         };
-        AdagradStep {
-            rate: T::from_f64(step.learning_rate()),
-            inside: T::from_f64(inside),
-            outside: T::from_f64(outside),
-        }
+        let [rate, inside, outside] = [step.learning_rate(), inside, outside].map(T::from_f64);
+        AdagradStep { rate, inside, outside }
     }
 
     #[inline(always)]

@@ -117,13 +117,9 @@ impl<T: Real, const DECOUPLED: bool> UpdateRule<T> for AdamRule<DECOUPLED> {
             Convention::Keras => (rate * correction, 1.0),
             Convention::PyTorch => (rate, 1.0 / correction),
         };
-        AdamStep {
-            rate: T::from_f64(rate),
-            into_m: T::from_f64(1.0 - beta_1),
-            into_v: T::from_f64(1.0 - beta_2),
-            root_factor: T::from_f64(root_factor),
-            epsilon: T::from_f64(epsilon),
-        }
+        let [into_m, into_v] = [beta_1, beta_2].map(|beta| T::from_f64(1.0 - beta));
+        let [rate, root_factor, epsilon] = [rate, root_factor, epsilon].map(T::from_f64);
+        AdamStep { rate, into_m, into_v, root_factor, epsilon }
     }
 
     #[inline(always)]

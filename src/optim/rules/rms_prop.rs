@@ -87,9 +87,9 @@ impl<T: Real> RmsPropStep<T> {
         g / ((variance + self.inside).sqrt() + self.outside)
     }
 
-    /// The way that `w` goes.
+    /// The new momentum, and the step of `w`.
     #[inline(always)]
-    fn way(&self, scaled: T, m: &mut T) -> T {
+    fn step(&self, scaled: T, m: &mut T) -> T {
         *m = self.momentum * *m + self.into_momentum * scaled;
         self.from_momentum * *m
     }
@@ -131,15 +131,9 @@ impl<T: Real> UpdateRule<T> for RmsPropRule {
             Convention::Keras => (epsilon, 0.0, rate, 1.0),
             Convention::PyTorch => (0.0, epsilon, 1.0, rate),
         };
-        RmsPropStep {
-            rho: T::from_f64(rho),
-            into_average: T::from_f64(1.0 - rho),
-            inside: T::from_f64(inside),
-            outside: T::from_f64(outside),
-            momentum: T::from_f64(momentum),
-            into_momentum: T::from_f64(into_momentum),
-            from_momentum: T::from_f64(from_momentum),
-        }
+        let [rho, into_average, inside, outside] = [rho, 1.0 - rho, inside, outside].map(T::from_f64);
+        let [momentum, into_momentum, from_momentum] = [momentum, into_momentum, from_momentum].map(T::from_f64);
+        RmsPropStep { rho, into_average, inside, outside, momentum, into_momentum, from_momentum }
     }
 
     #[inline(always)]
@@ -156,7 +150,7 @@ impl<T: Real> UpdateRule<T> for RmsPropRule {
             (false, _) => {
                 let [v, m] = slots.take();
                 for (((w, &g), v), m) in w.zip(v).zip(m) {
-                    *w -= step.way(step.scaled(g, v), m);
+                    *w -= step.step(step.scaled(g, v), m);
                 }
             }
             (true, 2) => {
@@ -168,7 +162,7 @@ impl<T: Real> UpdateRule<T> for RmsPropRule {
             (true, _) => {
                 let [v, average, m] = slots.take();
                 for ((((w, &g), v), average), m) in w.zip(v).zip(average).zip(m) {
-                    *w -= step.way(step.scaled_centered(g, v, average), m);
+                    *w -= step.step(step.scaled_centered(g, v, average), m);
                 }
             }
         }

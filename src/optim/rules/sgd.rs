@@ -115,13 +115,9 @@ impl<T: Real> UpdateRule<T> for SgdRule {
         };
         let (from_momentum, from_gradient) =
             if self.nesterov { (from_momentum * momentum, -rate) } else { (from_momentum, 0.0) };
-        SgdStep {
-            momentum: T::from_f64(momentum),
-            into_momentum: T::from_f64(into_momentum),
-            from_momentum: T::from_f64(from_momentum),
-            from_gradient: T::from_f64(from_gradient),
-            learning_rate: T::from_f64(rate),
-        }
+        let [momentum, into_momentum, from_momentum] = [momentum, into_momentum, from_momentum].map(T::from_f64);
+        let [from_gradient, learning_rate] = [from_gradient, rate].map(T::from_f64);
+        SgdStep { momentum, into_momentum, from_momentum, from_gradient, learning_rate }
     }
 
     #[inline(always)]
@@ -139,7 +135,7 @@ impl<T: Real> UpdateRule<T> for SgdRule {
         }
     }
 
-    /// A momentum goes on without a gradient.
+    /// With momentum, rows without a gradient move as well.
     fn is_lazy(&self, step: &SgdStep<T>) -> bool {
         step.momentum == T::ZERO
     }

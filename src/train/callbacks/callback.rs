@@ -1,5 +1,7 @@
 //! The trait.
 
+use std::ops::DerefMut;
+
 use super::{CallbackState, Context};
 use crate::optim::{OptimizerError, StepReport};
 use crate::real::Real;
@@ -136,52 +138,41 @@ pub trait Callback<T: Real> {
     }
 }
 
-macro_rules! forward_callback {
-    () => {
-        fn name(&self) -> &str {
-            (**self).name()
-        }
+/// A callback that is borrowed, to be looked at after the training, or boxed.
+impl<T: Real, P: DerefMut<Target: Callback<T>>> Callback<T> for P {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
 
-        fn on_train_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-            (**self).on_train_begin(context)
-        }
+    fn on_train_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        (**self).on_train_begin(context)
+    }
 
-        fn on_epoch_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-            (**self).on_epoch_begin(context)
-        }
+    fn on_epoch_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        (**self).on_epoch_begin(context)
+    }
 
-        fn on_batch_end(&mut self, step: &StepReport<T>, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-            (**self).on_batch_end(step, context)
-        }
+    fn on_batch_end(&mut self, step: &StepReport<T>, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        (**self).on_batch_end(step, context)
+    }
 
-        fn on_step_error(&mut self, error: &OptimizerError, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-            (**self).on_step_error(error, context)
-        }
+    fn on_step_error(&mut self, error: &OptimizerError, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        (**self).on_step_error(error, context)
+    }
 
-        fn on_epoch_end(&mut self, logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-            (**self).on_epoch_end(logs, context)
-        }
+    fn on_epoch_end(&mut self, logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        (**self).on_epoch_end(logs, context)
+    }
 
-        fn on_train_end(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-            (**self).on_train_end(context)
-        }
+    fn on_train_end(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
+        (**self).on_train_end(context)
+    }
 
-        fn state(&self) -> CallbackState {
-            (**self).state()
-        }
+    fn state(&self) -> CallbackState {
+        (**self).state()
+    }
 
-        fn restore(&mut self, state: &CallbackState) -> Result<(), CallbackError> {
-            (**self).restore(state)
-        }
-    };
-}
-
-/// A borrowed callback can be looked at after the training.
-impl<T: Real, C: Callback<T> + ?Sized> Callback<T> for &mut C {
-    forward_callback!();
-}
-
-/// A boxed callback is one, too.
-impl<T: Real, C: Callback<T> + ?Sized> Callback<T> for Box<C> {
-    forward_callback!();
+    fn restore(&mut self, state: &CallbackState) -> Result<(), CallbackError> {
+        (**self).restore(state)
+    }
 }

@@ -79,10 +79,8 @@ impl<T: Real> Callback<T> for Progress {
         match &self.bar {
             Some(bar) if self.is_brief => {
                 bar.set_position(context.epoch as u64 + 1);
-                bar.set_message(format!(
-                    "loss {}",
-                    number(logs.get("val_loss").or(logs.get("loss")).unwrap_or(f64::NAN))
-                ));
+                let loss = logs.get("val_loss").or(logs.get("loss")).unwrap_or(f64::NAN);
+                bar.set_message(format!("loss {}", number(loss)));
             }
             Some(bar) => bar.finish_with_message(Self::line(logs)),
             None => {}

@@ -100,11 +100,11 @@ mod tests {
     use super::*;
     use crate::optim::OptimizerState;
     use crate::train::History;
-    use crate::train::checkpoint::Terms;
-    use crate::train::sums::Sums;
+    use crate::train::checkpoint::FitTerms;
+    use crate::train::sums::EpochSums;
 
     fn checkpoint(values: Vec<f64>, optimizer: OptimizerState<f64>) -> Checkpoint<f64> {
-        let terms = Terms {
+        let terms = FitTerms {
             bits: 64,
             rows: 1,
             validation_rows: 0,
@@ -118,7 +118,7 @@ mod tests {
         };
         let variables = vec![("a".to_owned(), vec![values.len()])];
         let (metrics, callbacks) = (Vec::new(), Vec::new());
-        let (mask_step, epoch, batch, sums, history) = (0, 0, 0, Sums::default(), History::default());
+        let (mask_step, epoch, batch, sums, history) = (0, 0, 0, EpochSums::default(), History::default());
         Checkpoint { terms, variables, values, optimizer, mask_step, epoch, batch, sums, metrics, callbacks, history }
     }
 

@@ -23,7 +23,7 @@ impl Accuracy {
         Self::default()
     }
 
-    /// Binary for every number of an output, for classes that do not exclude each other. The mean over outputs counts.
+    /// Binary for every entry of an output, for classes that do not exclude each other. The mean over outputs counts.
     pub fn binary() -> Self {
         Accuracy { is_binary: true, mean: Mean::default() }
     }
@@ -95,7 +95,7 @@ fn share(is: bool) -> f64 {
     f64::from(u8::from(is))
 }
 
-/// The place of the first of the largest numbers.
+/// The place of the first of the largest entries.
 fn largest<T: Real>(row: &[T]) -> usize {
     (1..row.len()).fold(0, |best, place| if row[place] > row[best] { place } else { best })
 }

@@ -10,12 +10,12 @@ use crate::real::Real;
 /// Samples count by their weights. For losses that compare with [`Targets::Values`]: the outputs of the others are logits.
 #[derive(Debug, Clone)]
 pub struct MeanError {
-    kind: Kind,
+    kind: MeanErrorKind,
     mean: Mean,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum MeanErrorKind {
     Absolute,
     Squared,
     RootSquared,
@@ -24,26 +24,26 @@ enum Kind {
 impl MeanError {
     /// The mean absolute error, `mae`.
     pub fn absolute() -> Self {
-        MeanError { kind: Kind::Absolute, mean: Mean::default() }
+        MeanError { kind: MeanErrorKind::Absolute, mean: Mean::default() }
     }
 
     /// The mean squared error, `mse`.
     pub fn squared() -> Self {
-        MeanError { kind: Kind::Squared, mean: Mean::default() }
+        MeanError { kind: MeanErrorKind::Squared, mean: Mean::default() }
     }
 
     /// The root of the mean squared error, `rmse`.
     pub fn root_squared() -> Self {
-        MeanError { kind: Kind::RootSquared, mean: Mean::default() }
+        MeanError { kind: MeanErrorKind::RootSquared, mean: Mean::default() }
     }
 }
 
 impl<T: Real> Metric<T> for MeanError {
     fn name(&self) -> &str {
         match self.kind {
-            Kind::Absolute => "mae",
-            Kind::Squared => "mse",
-            Kind::RootSquared => "rmse",
+            MeanErrorKind::Absolute => "mae",
+            MeanErrorKind::Squared => "mse",
+            MeanErrorKind::RootSquared => "rmse",
         }
     }
 
@@ -60,8 +60,8 @@ impl<T: Real> Metric<T> for MeanError {
         for ((outputs, targets), weight) in rows.zip(samples.weights) {
             let errors = outputs.iter().zip(targets).map(|(y, t)| y.to_f64() - t.to_f64());
             let total: f64 = match self.kind {
-                Kind::Absolute => errors.map(f64::abs).sum(),
-                Kind::Squared | Kind::RootSquared => errors.map(|error| error * error).sum(),
+                MeanErrorKind::Absolute => errors.map(f64::abs).sum(),
+                MeanErrorKind::Squared | MeanErrorKind::RootSquared => errors.map(|error| error * error).sum(),
             };
             self.mean.add(total / samples.width as f64, weight.to_f64());
         }
@@ -69,7 +69,7 @@ impl<T: Real> Metric<T> for MeanError {
 
     fn result(&self) -> f64 {
         match self.kind {
-            Kind::RootSquared => self.mean.value().sqrt(),
+            MeanErrorKind::RootSquared => self.mean.value().sqrt(),
             _ => self.mean.value(),
         }
     }

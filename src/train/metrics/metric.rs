@@ -54,7 +54,7 @@ pub trait Metric<T: Real>: Debug + Send {
     ///
     /// # Errors
     ///
-    /// In words, if anything is.
+    /// A description of the fault, if the metric does not apply.
     fn check(&self, kind: Targets, width: usize) -> Result<(), String> {
         let _ = (kind, width);
         Ok(())

@@ -11,12 +11,12 @@ use crate::train::Mode;
 /// Samples count by their weights. NaN where targets do not vary. For losses that compare with [`Targets::Values`].
 #[derive(Debug, Clone, Default)]
 pub struct R2Score {
-    outputs: Vec<Moments>,
+    outputs: Vec<ScoreMoments>,
 }
 
 /// Moments of one output.
 #[derive(Debug, Clone, Copy, Default)]
-struct Moments {
+struct ScoreMoments {
     weight: f64,
     mean: f64,
     /// `Σ(t − t̄)²`
@@ -25,7 +25,7 @@ struct Moments {
     residual: f64,
 }
 
-impl Moments {
+impl ScoreMoments {
     /// Welford's update: the mean is never subtracted from a sum of squares.
     fn add(&mut self, output: f64, target: f64, weight: f64) {
         if weight > 0.0 {
@@ -38,7 +38,7 @@ impl Moments {
     }
 
     /// Chan's update, by the moments of other samples.
-    fn merge(&mut self, other: &Moments) {
+    fn merge(&mut self, other: &ScoreMoments) {
         if other.weight > 0.0 {
             let weight = self.weight + other.weight;
             let (distance, share) = (other.mean - self.mean, other.weight / weight);
@@ -75,7 +75,7 @@ impl<T: Real> Metric<T> for R2Score {
     }
 
     fn update(&mut self, samples: &Predictions<'_, T>) {
-        self.outputs.resize(samples.width, Moments::default());
+        self.outputs.resize(samples.width, ScoreMoments::default());
         let rows = samples.outputs.chunks_exact(samples.width).zip(samples.targets.chunks_exact(samples.width));
         for ((outputs, targets), weight) in rows.zip(samples.weights) {
             for ((moments, y), t) in self.outputs.iter_mut().zip(outputs).zip(targets) {
@@ -110,9 +110,9 @@ impl<T: Real> Metric<T> for R2Score {
 }
 
 /// The moments in a state.
-fn moments(state: &[f64]) -> impl Iterator<Item = Moments> {
+fn moments(state: &[f64]) -> impl Iterator<Item = ScoreMoments> {
     let moments = state.as_chunks().0.iter();
-    moments.map(|&[weight, mean, total, residual]| Moments { weight, mean, total, residual })
+    moments.map(|&[weight, mean, total, residual]| ScoreMoments { weight, mean, total, residual })
 }
 
 #[cfg(test)]

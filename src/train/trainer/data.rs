@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use ndarray::{ArrayView2, Axis};
 
-use crate::nn::{BatchError, Network};
+use crate::nn::{BatchError, Network, SampleArrays};
 use crate::real::Real;
 use crate::train::TrainError;
 
 /// Inputs, targets and weights: a shard of them, where there are several ranks.
 #[derive(Debug, Clone)]
-pub(super) struct Data<'d, T> {
+pub(super) struct FitData<'d, T> {
     pub(super) inputs: Vec<ArrayView2<'d, T>>,
     pub(super) targets: Vec<ArrayView2<'d, T>>,
     pub(super) weights: Option<&'d [T]>,
@@ -20,34 +20,26 @@ pub(super) struct Data<'d, T> {
     pub(super) total: usize,
 }
 
-impl<'d, T: Real> Data<'d, T> {
+impl<'d, T: Real> FitData<'d, T> {
     pub(super) fn new<'v: 'd>(
         inputs: &[ArrayView2<'v, T>],
         targets: &[ArrayView2<'v, T>],
         weights: Option<&'d [T]>,
     ) -> Self {
-        let views = |arrays: &[ArrayView2<'v, T>]| arrays.iter().map(|array| (*array).reborrow()).collect();
-        Data::from_views(views(inputs), views(targets), weights)
-    }
-
-    /// Borrows the arrays for as long as the slices are there.
-    pub(super) fn borrow(
-        inputs: &'d [ArrayView2<'_, T>],
-        targets: &'d [ArrayView2<'_, T>],
-        weights: Option<&'d [T]>,
-    ) -> Self {
-        let views = |arrays: &'d [ArrayView2<'_, T>]| arrays.iter().map(|array| array.view()).collect();
-        Data::from_views(views(inputs), views(targets), weights)
-    }
-
-    fn from_views(inputs: Vec<ArrayView2<'d, T>>, targets: Vec<ArrayView2<'d, T>>, weights: Option<&'d [T]>) -> Self {
+        let views =
+            |arrays: &[ArrayView2<'v, T>]| -> Vec<_> { arrays.iter().map(|array| (*array).reborrow()).collect() };
         let total = inputs.first().or(targets.first()).map_or(1, |array| array.nrows());
-        Data { inputs, targets, weights, range: 0..total, total }
+        FitData { inputs: views(inputs), targets: views(targets), weights, range: 0..total, total }
     }
 
     /// Refuses data that do not fit the network.
     pub(super) fn check(&self, network: &Network<T>) -> Result<(), BatchError> {
-        network.check_data(&self.inputs, &self.targets, self.weights)
+        network.check_data(self.samples())
+    }
+
+    /// The arrays.
+    pub(super) fn samples(&self) -> SampleArrays<'_, T> {
+        SampleArrays { inputs: &self.inputs, targets: &self.targets, weights: self.weights }
     }
 
     /// Finds those of these rows of all ranks that are here, and where they are among these.
@@ -62,7 +54,7 @@ impl<'d, T: Real> Data<'d, T> {
 
     /// Splits the last rows of all ranks off, which are this fraction of them.
     pub(super) fn split(self, split: f64) -> Result<(Self, Self), TrainError> {
-        let Data { range, total: rows, .. } = self;
+        let FitData { range, total: rows, .. } = self;
         let trained = (rows as f64 * (1.0 - split)).floor();
         if !(split > 0.0 && split < 1.0 && trained >= 1.0 && trained < rows as f64) {
             return Err(TrainError::ValidationSplit { split, rows });
@@ -75,13 +67,13 @@ impl<'d, T: Real> Data<'d, T> {
         };
         let ((inputs, other_inputs), (targets, other_targets)) = (halves(self.inputs), halves(self.targets));
         let (weights, other_weights) = self.weights.map(|weights| weights.split_at(first)).unzip();
-        let validation = Data {
+        let validation = FitData {
             inputs: other_inputs,
             targets: other_targets,
             weights: other_weights,
             range: start.max(trained) - trained..end.max(trained) - trained,
             total: rows - trained,
         };
-        Ok((Data { inputs, targets, weights, range: start..start + first, total: trained }, validation))
+        Ok((FitData { inputs, targets, weights, range: start..start + first, total: trained }, validation))
     }
 }

@@ -5,15 +5,15 @@ use std::mem;
 use ndarray::ArrayView2;
 
 use super::Trainer;
-use super::data::Data;
-use super::run::Run;
+use super::data::FitData;
+use super::run::FitRun;
 use crate::clock::Stopwatch;
 use crate::nn::BatchError;
 use crate::real::Real;
-use crate::train::checkpoint::Terms;
+use crate::train::checkpoint::FitTerms;
 use crate::train::order::shuffle;
-use crate::train::sums::Sums;
-use crate::train::{Callback, CallbackError, Context, History, Logs, Mode, StopReason, TrainError};
+use crate::train::sums::EpochSums;
+use crate::train::{Callback, CallbackError, Context, History, Mode, StopReason, TrainError};
 
 impl<'a, T: Real> Trainer<'a, T> {
     /// Trains, and returns the logs of every epoch.
@@ -24,7 +24,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     /// variables are where the last step left them, what the epochs gave is in the error, and
     /// [`checkpoint`](Self::checkpoint) is there to go on from.
     pub fn fit(&mut self, inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> Result<History, TrainError> {
-        let (data, validation) = self.prepare(Data::new(inputs, targets, self.sample_weights))?;
+        let (data, validation) = self.prepare(FitData::new(inputs, targets, self.sample_weights))?;
         let terms = self.terms(&data, validation.as_ref());
         let mut run = self.new_run(&data, validation.is_some());
         self.metrics.iter_mut().for_each(|measured| measured.metric.reset());
@@ -57,8 +57,8 @@ impl<'a, T: Real> Trainer<'a, T> {
         }
     }
 
-    /// Takes up a checkpoint, if there is one to go on from, and lets the callbacks begin.
-    fn begin(&mut self, run: &mut Run, terms: &Terms) -> Result<(), TrainError> {
+    /// Restores the checkpoint, if one was given, and calls `on_train_begin`.
+    fn begin(&mut self, run: &mut FitRun, terms: &FitTerms) -> Result<(), TrainError> {
         if let Some(checkpoint) = self.resume.take() {
             let restored = self.go_on(checkpoint, run, terms);
             self.agree(restored)?;
@@ -68,12 +68,12 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// Checks everything, and sets validation data aside.
-    fn prepare<'d>(&mut self, mut data: Data<'d, T>) -> Result<(Data<'d, T>, Option<Data<'d, T>>), TrainError>
+    fn prepare<'d>(&mut self, mut data: FitData<'d, T>) -> Result<(FitData<'d, T>, Option<FitData<'d, T>>), TrainError>
     where
         'a: 'd,
     {
         let settings = self.settings;
-        let mut validation = self.validation.as_ref().map(|set| Data::new(&set.inputs, &set.targets, set.weights));
+        let mut validation = self.validation.as_ref().map(|set| FitData::new(&set.inputs, &set.targets, set.weights));
         let checked = self.check(&data, validation.as_ref());
         self.share(checked, [Some(&mut data), validation.as_mut()])?;
         self.check_same_settings()?;
@@ -94,7 +94,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// Checks the settings, and this rank's rows of the data.
-    fn check(&mut self, data: &Data<'_, T>, validation: Option<&Data<'_, T>>) -> Result<(), TrainError> {
+    fn check(&mut self, data: &FitData<'_, T>, validation: Option<&FitData<'_, T>>) -> Result<(), TrainError> {
         let settings = self.settings;
         if settings.batch_size == 0 {
             return Err(TrainError::BatchSize);
@@ -121,7 +121,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// A training that has not begun.
-    fn new_run(&self, data: &Data<'_, T>, has_validation: bool) -> Run {
+    fn new_run(&self, data: &FitData<'_, T>, has_validation: bool) -> FitRun {
         let mut known = vec![("loss".to_owned(), Mode::Min)];
         known.extend(self.metrics.iter().map(|measured| (measured.name.clone(), measured.metric.mode())));
         if has_validation {
@@ -131,35 +131,22 @@ impl<'a, T: Real> Trainer<'a, T> {
         }
         let others = ["learning_rate", "applied", "damping", "gain_ratio", "attempts", "seconds"];
         known.extend(others.map(|name| (name.to_owned(), Mode::Min)));
-        Run {
-            epoch: self.settings.initial_epoch,
-            batch: 0,
-            batches: self.batches(data.total),
-            sums: Sums::default(),
-            logs: Logs::default(),
-            order: (0..data.total).collect(),
-            history: History::default(),
-            known,
-            is_resumed: false,
-            stop: None,
-            is_cancelled: false,
-            rows: Vec::new(),
-            places: Vec::new(),
-        }
+        let (epoch, batches) = (self.settings.initial_epoch, self.batches(data.total));
+        FitRun { epoch, batches, order: (0..data.total).collect(), known, ..FitRun::default() }
     }
 
     fn run_epochs(
         &mut self,
-        run: &mut Run,
-        data: &Data<'_, T>,
-        validation: Option<&Data<'_, T>>,
-        terms: &Terms,
+        run: &mut FitRun,
+        data: &FitData<'_, T>,
+        validation: Option<&FitData<'_, T>>,
+        terms: &FitTerms,
     ) -> Result<StopReason, TrainError> {
         while run.epoch < self.settings.epochs {
             if let Some(reason) = run.stop.take() {
                 return Ok(reason);
             }
-            // Not between the begin of an epoch and its first step: it would begin twice if gone on with.
+            // Not between the beginning of an epoch and its first step: a resumed epoch would begin twice.
             self.settle(run, Ok(()))?;
             if run.is_cancelled {
                 return Ok(StopReason::Cancelled);
@@ -186,7 +173,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// The minibatches of an epoch that are left. Returns whether none was cancelled.
-    fn run_batches(&mut self, run: &mut Run, data: &Data<'_, T>) -> Result<bool, TrainError> {
+    fn run_batches(&mut self, run: &mut FitRun, data: &FitData<'_, T>) -> Result<bool, TrainError> {
         let mut order = mem::take(&mut run.order);
         if let Some(seed) = self.settings.shuffle {
             shuffle(&mut order, seed, run.epoch);
@@ -196,7 +183,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         outcome
     }
 
-    fn run_batches_in(&mut self, order: &[usize], run: &mut Run, data: &Data<'_, T>) -> Result<bool, TrainError> {
+    fn run_batches_in(&mut self, order: &[usize], run: &mut FitRun, data: &FitData<'_, T>) -> Result<bool, TrainError> {
         for rows in order.chunks(self.settings.batch_size).take(run.batches).skip(run.batch) {
             if run.stop.is_some() {
                 break;
@@ -223,7 +210,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 
     /// Logs and validates an epoch, and goes on to the next.
-    fn end_epoch(&mut self, run: &mut Run, validation: Option<&Data<'_, T>>) -> Result<(), TrainError> {
+    fn end_epoch(&mut self, run: &mut FitRun, validation: Option<&FitData<'_, T>>) -> Result<(), TrainError> {
         self.merge(&mut run.sums.seconds)?;
         self.check_same_variables()?;
         let mut logs = mem::take(&mut run.logs);
@@ -241,12 +228,12 @@ impl<'a, T: Real> Trainer<'a, T> {
         let outcome = self.notify(run, |callback, context| callback.on_epoch_end(&mut logs, context));
         run.history.push(run.epoch, &logs);
         run.logs = logs;
-        run.sums = Sums::default();
+        run.sums = EpochSums::default();
         (run.epoch, run.batch) = (run.epoch + 1, 0);
         outcome
     }
 
-    fn end(&mut self, run: &mut Run, reason: StopReason) -> Result<(), TrainError> {
+    fn end(&mut self, run: &mut FitRun, reason: StopReason) -> Result<(), TrainError> {
         if reason != StopReason::Cancelled {
             self.optimizer.finalize(self.variables)?;
         }
@@ -255,10 +242,10 @@ impl<'a, T: Real> Trainer<'a, T> {
         self.notify(run, |callback, context| callback.on_train_end(context))
     }
 
-    /// Calls all callbacks, on all ranks, and brings these to the same.
+    /// Calls all callbacks on all ranks, and makes the ranks agree on the outcome.
     fn notify(
         &mut self,
-        run: &mut Run,
+        run: &mut FitRun,
         call: impl FnMut(&mut dyn Callback<T>, &mut Context<'_, T>) -> Result<(), CallbackError>,
     ) -> Result<(), TrainError> {
         let outcome = self.call(run, call);
@@ -268,7 +255,7 @@ impl<'a, T: Real> Trainer<'a, T> {
     /// Calls all callbacks.
     fn call(
         &mut self,
-        run: &mut Run,
+        run: &mut FitRun,
         mut call: impl FnMut(&mut dyn Callback<T>, &mut Context<'_, T>) -> Result<(), CallbackError>,
     ) -> Result<(), TrainError> {
         for callback in &mut self.callbacks {

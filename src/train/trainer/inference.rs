@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayView2};
 
 use super::Trainer;
-use super::data::Data;
+use super::data::FitData;
 use crate::nn::BatchError;
 use crate::real::Real;
 use crate::train::{Logs, TrainError};
@@ -23,7 +23,7 @@ impl<T: Real> Trainer<'_, T> {
         let checked = self.check_metrics();
         self.agree(checked)?;
         let mut logs = Logs::default();
-        self.evaluate_into(&Data::borrow(inputs, targets, None), false, &mut logs)?;
+        self.evaluate_into(&FitData::new(inputs, targets, None), false, &mut logs)?;
         Ok(logs)
     }
 
@@ -47,13 +47,13 @@ impl<T: Real> Trainer<'_, T> {
     /// Adds the loss and the metrics on data to the logs.
     pub(super) fn evaluate_into(
         &mut self,
-        data: &Data<'_, T>,
+        data: &FitData<'_, T>,
         is_validation: bool,
         logs: &mut Logs,
     ) -> Result<(), TrainError> {
         let Trainer { network, variables, metrics, .. } = self;
         metrics.iter_mut().for_each(|measured| measured.metric.reset());
-        let loss = network.visit(variables, &data.inputs, &data.targets, data.weights, |predictions| {
+        let loss = network.visit(variables, data.samples(), |predictions| {
             metrics.iter_mut().for_each(|measured| measured.update(&predictions));
         });
         let loss = loss.map_err(if is_validation { TrainError::Validation } else { TrainError::Data })?;

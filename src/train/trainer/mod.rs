@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use ndarray::ArrayView2;
 
-use data::Data;
+use data::FitData;
 use measured::Measured;
 
 use super::{Callback, Checkpoint, CheckpointError, Metric};
@@ -77,9 +77,9 @@ pub struct Trainer<'a, T: Real> {
     network: &'a mut Network<T>,
     variables: &'a mut Variables<T>,
     optimizer: &'a mut dyn Optimizer<T>,
-    settings: Settings,
+    settings: TrainerSettings,
     sample_weights: Option<&'a [T]>,
-    validation: Option<Data<'a, T>>,
+    validation: Option<FitData<'a, T>>,
     metrics: Vec<Measured<T>>,
     callbacks: Vec<Box<dyn Callback<T> + 'a>>,
     cancel: Option<CancelToken>,
@@ -90,9 +90,9 @@ pub struct Trainer<'a, T: Real> {
     checkpoint: Option<Checkpoint<T>>,
 }
 
-/// Numbers that a training is given.
+/// Settings of a training.
 #[derive(Debug, Clone, Copy)]
-struct Settings {
+struct TrainerSettings {
     epochs: usize,
     initial_epoch: usize,
     batch_size: usize,
@@ -117,7 +117,7 @@ impl<'a, T: Real> Trainer<'a, T> {
         variables: &'a mut Variables<T>,
         optimizer: &'a mut dyn Optimizer<T>,
     ) -> Self {
-        let settings = Settings {
+        let settings = TrainerSettings {
             epochs: 1,
             initial_epoch: 0,
             batch_size: 32,
@@ -181,7 +181,7 @@ impl<'a, T: Real> Trainer<'a, T> {
 
     /// Data that are evaluated after every epoch.
     pub fn validation<'v: 'a>(mut self, inputs: &[ArrayView2<'v, T>], targets: &[ArrayView2<'v, T>]) -> Self {
-        self.validation = Some(Data::new(inputs, targets, None));
+        self.validation = Some(FitData::new(inputs, targets, None));
         self
     }
 
@@ -196,9 +196,8 @@ impl<'a, T: Real> Trainer<'a, T> {
     ///
     /// On training data it is as in Keras: of every minibatch before its step, with dropout, for which the minibatch passes
     /// through the network once more.
-    pub fn metric(mut self, metric: impl Metric<T> + 'static) -> Self {
-        self.metrics.push(Measured::new(0, Box::new(metric)));
-        self
+    pub fn metric(self, metric: impl Metric<T> + 'static) -> Self {
+        self.metric_of(0, metric)
     }
 
     /// Adds a metric of the output of another loss, counted from 0. Its name begins with `output_1_` for the second.

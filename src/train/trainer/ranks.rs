@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::run::Run;
-use super::{Data, Trainer};
+use super::run::FitRun;
+use super::{FitData, Trainer};
 use crate::distributed::{Communicator, RankError};
 use crate::optim::OptimizerState;
 use crate::real::Real;
-use crate::train::checkpoint::Terms;
+use crate::train::checkpoint::FitTerms;
 use crate::train::{StopReason, TrainError};
 
 /// Words of [`TrainError::RanksDiffer`] for settings, and of where a training stands.
@@ -22,14 +22,14 @@ impl<T: Real> Trainer<'_, T> {
         }
     }
 
-    /// Exchanges how many rows there are, if all ranks have found theirs in order.
+    /// Exchanges the numbers of rows, if no rank has refused its own.
     pub(super) fn share(
         &self,
         checked: Result<(), TrainError>,
-        mut sets: [Option<&mut Data<'_, T>>; 2],
+        mut sets: [Option<&mut FitData<'_, T>>; 2],
     ) -> Result<(), TrainError> {
         let Some(ranks) = self.network.several_ranks() else { return checked };
-        let own = |data: &&mut Data<'_, T>| self.network.own_rows(&data.inputs, &data.targets) as f64;
+        let own = |data: &&mut FitData<'_, T>| self.network.own_rows(data.samples()) as f64;
         let rows = sets.each_ref().map(|data| data.as_ref().map_or(0.0, own));
         let said = ranks.try_all_gather(checked.map(|()| &rows[..]))?;
         for (set, data) in sets.iter_mut().enumerate() {
@@ -51,8 +51,8 @@ impl<T: Real> Trainer<'_, T> {
         check_numbers(ranks, SETTINGS, &numbers_of(&settings))
     }
 
-    /// Refuses to begin where ranks do not stand at the same place.
-    pub(super) fn check_same(&self, run: &Run, terms: &Terms) -> Result<(), TrainError> {
+    /// Refuses to begin if settings, progress, variables or optimizers of the ranks differ.
+    pub(super) fn check_same(&self, run: &FitRun, terms: &FitTerms) -> Result<(), TrainError> {
         let Some(ranks) = self.network.several_ranks() else { return Ok(()) };
         let place = format!("{terms:?} {} {} {}", run.epoch, run.batch, self.network.mask_step());
         check_numbers(ranks, SETTINGS, &numbers_of(&place))?;
@@ -69,8 +69,8 @@ impl<T: Real> Trainer<'_, T> {
         check_numbers(ranks, "variables", self.variables.values())
     }
 
-    /// Brings all ranks to the same: an error of one is an error of all, and so is a request to stop.
-    pub(super) fn settle(&self, run: &mut Run, outcome: Result<(), TrainError>) -> Result<(), TrainError> {
+    /// Makes the ranks agree: an error or a stop request of one is one of all.
+    pub(super) fn settle(&self, run: &mut FitRun, outcome: Result<(), TrainError>) -> Result<(), TrainError> {
         run.is_cancelled = self.cancel.as_ref().is_some_and(|token| token.is_cancelled());
         let Some(ranks) = self.network.several_ranks() else { return outcome };
         let mut requests = [run.stop.is_some(), run.is_cancelled].map(|request| f64::from(u8::from(request)));
@@ -126,7 +126,7 @@ fn read_state<'m>(numbers: &mut &'m [f64]) -> Option<&'m [f64]> {
 }
 
 /// Gives all ranks the reason of the first that has one.
-fn settle_reason(ranks: &Communicator, run: &mut Run) -> Result<(), RankError> {
+fn settle_reason(ranks: &Communicator, run: &mut FitRun) -> Result<(), RankError> {
     let own = match &run.stop {
         Some(StopReason::Callback { callback, reason }) => format!("{callback}\0{reason}"),
         _ => String::new(),

@@ -1,16 +1,16 @@
 //! Interrupting and going on.
 
-use super::run::Run;
-use super::{Data, Trainer};
+use super::run::FitRun;
+use super::{FitData, Trainer};
 use crate::real::Real;
-use crate::train::checkpoint::Terms;
+use crate::train::checkpoint::FitTerms;
 use crate::train::{Checkpoint, CheckpointError, TrainError};
 use crate::variables::Variables;
 
 impl<T: Real> Trainer<'_, T> {
     /// Settings that must be the same to go on.
-    pub(super) fn terms(&self, data: &Data<'_, T>, validation: Option<&Data<'_, T>>) -> Terms {
-        Terms {
+    pub(super) fn terms(&self, data: &FitData<'_, T>, validation: Option<&FitData<'_, T>>) -> FitTerms {
+        FitTerms {
             bits: 8 * size_of::<T>(),
             rows: data.total,
             validation_rows: validation.map_or(0, |validation| validation.total),
@@ -25,7 +25,7 @@ impl<T: Real> Trainer<'_, T> {
     }
 
     /// Returns the state from which a training goes on, on any number of ranks.
-    pub(super) fn snapshot(&mut self, run: &Run, terms: Terms) -> Result<Checkpoint<T>, TrainError> {
+    pub(super) fn snapshot(&mut self, run: &FitRun, terms: FitTerms) -> Result<Checkpoint<T>, TrainError> {
         let mut sums = run.sums;
         self.metrics.iter_mut().for_each(|measured| measured.save());
         self.merge(&mut sums.seconds)?;
@@ -52,8 +52,13 @@ impl<T: Real> Trainer<'_, T> {
         })
     }
 
-    /// Puts everything where a checkpoint has it.
-    pub(super) fn go_on(&mut self, checkpoint: Checkpoint<T>, run: &mut Run, terms: &Terms) -> Result<(), TrainError> {
+    /// Restores callbacks, optimizer, variables, metrics and progress from a checkpoint.
+    pub(super) fn go_on(
+        &mut self,
+        checkpoint: Checkpoint<T>,
+        run: &mut FitRun,
+        terms: &FitTerms,
+    ) -> Result<(), TrainError> {
         checkpoint.terms.check(terms)?;
         checkpoint.check(run.batches)?;
         let here = layout(self.variables);
@@ -74,7 +79,7 @@ impl<T: Real> Trainer<'_, T> {
         self.optimizer.restore(&checkpoint.optimizer, self.variables)?;
         self.variables.values_mut().copy_from_slice(&checkpoint.values);
         self.network.set_mask_step(checkpoint.mask_step);
-        // What all ranks have measured is in the hands of the first.
+        // The first rank holds what all ranks have measured.
         if self.network.communicator().is_root() {
             for (measured, (_, state)) in self.metrics.iter_mut().zip(&checkpoint.metrics) {
                 measured.metric.restore(state);

@@ -3,8 +3,9 @@
 use ndarray::ArrayView2;
 
 use super::Trainer;
-use super::data::Data;
-use super::run::Run;
+use super::data::FitData;
+use super::run::FitRun;
+use crate::nn::{SampleArrays, Selection};
 use crate::optim::StepReport;
 use crate::real::Real;
 use crate::train::TrainError;
@@ -22,36 +23,32 @@ impl<T: Real> Trainer<'_, T> {
         targets: &[ArrayView2<'_, T>],
         rows: &[usize],
     ) -> Result<StepReport<T>, TrainError> {
-        let weights = self.sample_weights;
-        self.step(inputs, targets, weights, rows, None)
+        self.step(SampleArrays { inputs, targets, weights: self.sample_weights }, rows, None)
     }
 
     /// One step of an epoch, on these rows of all ranks.
     pub(super) fn step_on(
         &mut self,
-        data: &Data<'_, T>,
+        data: &FitData<'_, T>,
         rows: &[usize],
-        run: &mut Run,
+        run: &mut FitRun,
     ) -> Result<StepReport<T>, TrainError> {
-        let Data { inputs, targets, weights, .. } = data;
         if self.network.several_ranks().is_none() {
-            return self.step(inputs, targets, *weights, rows, None);
+            return self.step(data.samples(), rows, None);
         }
         data.find(rows, &mut run.rows, &mut run.places);
-        self.step(inputs, targets, *weights, &run.rows, Some(&run.places))
+        self.step(data.samples(), &run.rows, Some(&run.places))
     }
 
     fn step(
         &mut self,
-        inputs: &[ArrayView2<'_, T>],
-        targets: &[ArrayView2<'_, T>],
-        weights: Option<&[T]>,
+        samples: SampleArrays<'_, T>,
         rows: &[usize],
         places: Option<&[usize]>,
     ) -> Result<StepReport<T>, TrainError> {
         let Trainer { network, variables, optimizer, metrics, .. } = self;
         let mask_step = network.mask_step();
-        network.bind_rows(inputs, targets, weights, rows, places)?;
+        network.bind(samples, &Selection::Rows(rows), places)?;
         if !metrics.is_empty() {
             metrics.iter_mut().for_each(|measured| measured.save());
             network.visit_bound(variables, |predictions| {

@@ -1,38 +1,36 @@
 //! One row after the other.
 
 use super::super::elementwise::least_root;
-use super::{RowTargets, Rows, Softmax, derivative};
-use crate::kernels::elementary::map;
-use crate::kernels::exponential::exp;
-use crate::kernels::simd::{self, Kernel};
+use super::{LogitRows, RowTargets, Softmax, derivative};
+use crate::nn::Function;
 use crate::real::Real;
 
-/// Numbers that are worked on at a time.
+/// Entries that are worked on at a time.
 const BLOCK: usize = 64;
 
-/// See [`Rows::losses`].
-pub(super) fn losses<T: Real>(rows: Rows<'_, T>, losses: &mut [T]) {
+/// See [`LogitRows::losses`].
+pub(super) fn losses<T: Real>(rows: LogitRows<'_, T>, losses: &mut [T]) {
     let mut block = [T::ZERO; BLOCK];
     for (row, (loss, logits)) in losses.iter_mut().zip(rows.logits.chunks_exact(rows.width)).enumerate() {
         let mut softmax = Softmax::before(largest(logits));
         for (logits, first) in logits.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
             let numerators = &mut block[..logits.len()];
             numerators.iter_mut().zip(logits).for_each(|(to, &z)| *to = z - softmax.peak);
-            exponentiate(numerators);
+            Function::Exp.apply(numerators);
             softmax.add(numerators, first);
         }
         *loss = rows.loss(row, &softmax);
     }
 }
 
-/// See [`Rows::gradients`].
-pub(super) fn gradients<T: Real>(rows: Rows<'_, T>, gradients: &mut [T], mut losses: Option<&mut [T]>) {
+/// See [`LogitRows::gradients`].
+pub(super) fn gradients<T: Real>(rows: LogitRows<'_, T>, gradients: &mut [T], mut losses: Option<&mut [T]>) {
     let width = rows.width;
     for (gradient, logits) in gradients.chunks_exact_mut(width).zip(rows.logits.chunks_exact(width)) {
         let peak = largest(logits);
         gradient.iter_mut().zip(logits).for_each(|(to, &z)| *to = z - peak);
     }
-    exponentiate(gradients);
+    Function::Exp.apply(gradients);
     for (row, (gradient, logits)) in gradients.chunks_exact_mut(width).zip(rows.logits.chunks_exact(width)).enumerate()
     {
         let softmax = Softmax::of_numerators(logits, gradient);
@@ -61,8 +59,8 @@ pub(super) fn gradients<T: Real>(rows: Rows<'_, T>, gradients: &mut [T], mut los
     }
 }
 
-/// See [`Rows::residuals`].
-pub(super) fn residuals<T: Real>(rows: Rows<'_, T>, residuals: &mut [T], roots: &mut [T]) {
+/// See [`LogitRows::residuals`].
+pub(super) fn residuals<T: Real>(rows: LogitRows<'_, T>, residuals: &mut [T], roots: &mut [T]) {
     let width = rows.width;
     for (root, logits) in roots.chunks_exact_mut(2 * width).zip(rows.logits.chunks_exact(width)) {
         let peak = largest(logits);
@@ -73,7 +71,7 @@ pub(super) fn residuals<T: Real>(rows: Rows<'_, T>, residuals: &mut [T], roots: 
             *half = T::from_f64(0.5) * *whole;
         }
     }
-    exponentiate(roots);
+    Function::Exp.apply(roots);
     let of_rows = residuals.chunks_exact_mut(width).zip(roots.chunks_exact_mut(2 * width));
     for (row, ((residuals, root), logits)) in of_rows.zip(rows.logits.chunks_exact(width)).enumerate() {
         let (s, p) = root.split_at_mut(width);
@@ -105,7 +103,7 @@ pub(super) fn residuals<T: Real>(rows: Rows<'_, T>, residuals: &mut [T], roots: 
     }
 }
 
-impl<T: Real> Rows<'_, T> {
+impl<T: Real> LogitRows<'_, T> {
     /// The sum of a row's targets.
     fn total(&self, row: usize) -> T {
         match self.targets {
@@ -153,33 +151,12 @@ impl<T: Real> Softmax<T> {
     }
 }
 
-/// The class of this number; the first one for a number that is negative, or none.
+/// The class index of a label; 0 for a negative label or NaN.
 fn class_of<T: Real>(label: T) -> usize {
     label.to_f64() as usize
 }
 
-/// The largest number of a row.
+/// The largest entry of a row.
 fn largest<T: Real>(row: &[T]) -> T {
     row.iter().fold(row[0], |peak, &number| if number > peak { number } else { peak })
-}
-
-/// Makes `eˣ` of every `x`.
-fn exponentiate<T: Real>(numbers: &mut [T]) {
-    simd::run(Exponentiate { numbers });
-}
-
-struct Exponentiate<'a, T> {
-    numbers: &'a mut [T],
-}
-
-impl<T: Real> Kernel for Exponentiate<'_, T> {
-    #[inline(always)]
-    fn run<const TALL: usize, const FUSED: bool>(self) {
-        let mut block = [T::ZERO; BLOCK];
-        for numbers in self.numbers.chunks_mut(BLOCK) {
-            let x = &mut block[..numbers.len()];
-            x.copy_from_slice(numbers);
-            map(x, numbers, exp::<T, FUSED>);
-        }
-    }
 }

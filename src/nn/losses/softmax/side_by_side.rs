@@ -1,49 +1,49 @@
 //! Narrow rows, as many at once as there are lanes.
 
-use super::super::columns::{Columns, RowPart, select_class};
-use super::{RowTargets, Rows, Softmax};
+use super::super::columns::{LaneColumns, RowPart, select_class};
+use super::{LogitRows, RowTargets, Softmax};
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// See [`Rows::losses`].
-pub(super) fn losses<T: Real>(rows: Rows<'_, T>, losses: &mut [T]) {
-    T::run_in_lanes(Work { rows, gradients: None, losses: Some(losses) });
+/// See [`LogitRows::losses`].
+pub(super) fn losses<T: Real>(rows: LogitRows<'_, T>, losses: &mut [T]) {
+    T::run_in_lanes(SoftmaxLanes { rows, gradients: None, losses: Some(losses) });
 }
 
-/// See [`Rows::gradients`].
-pub(super) fn gradients<T: Real>(rows: Rows<'_, T>, gradients: &mut [T], losses: Option<&mut [T]>) {
-    T::run_in_lanes(Work { rows, gradients: Some(gradients), losses });
+/// See [`LogitRows::gradients`].
+pub(super) fn gradients<T: Real>(rows: LogitRows<'_, T>, gradients: &mut [T], losses: Option<&mut [T]>) {
+    T::run_in_lanes(SoftmaxLanes { rows, gradients: Some(gradients), losses });
 }
 
 /// Rows, and results that are asked for of them.
-struct Work<'a, T> {
-    rows: Rows<'a, T>,
+struct SoftmaxLanes<'a, T> {
+    rows: LogitRows<'a, T>,
     gradients: Option<&'a mut [T]>,
     losses: Option<&'a mut [T]>,
 }
 
-impl<T: Real> LaneKernel<T> for Work<'_, T> {
+impl<T: Real> LaneKernel<T> for SoftmaxLanes<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<R: Register<T>>(self) {
-        let Work { rows: Rows { logits, width, targets }, mut gradients, mut losses } = self;
+        let SoftmaxLanes { rows: LogitRows { logits, width, targets }, mut gradients, mut losses } = self;
         let whole = RowPart::whole(width);
-        let (mut logit_columns, mut target_columns) = (Columns::<T, R>::new(), Columns::<T, R>::new());
-        let mut numerators = Columns::<T, R>::new();
+        let (mut logit_columns, mut target_columns) = (LaneColumns::<T, R>::new(), LaneColumns::<T, R>::new());
+        let mut numerators = LaneColumns::<T, R>::new();
         for (logits, start) in logits.chunks(R::LANES * width).zip((0..).step_by(R::LANES)) {
             let end = start + logits.len() / width;
             let targets = match targets {
                 RowTargets::Labels(labels) => {
                     let mut label = Lanes::splat(T::ZERO);
                     label.as_mut_slice()[..end - start].copy_from_slice(&labels[start..end]);
-                    Targets::Label(label)
+                    LaneTargets::Label(label)
                 }
                 RowTargets::Probabilities(targets) => {
                     let rows = whole.of(&targets[start * width..end * width], width);
-                    Targets::Probabilities(target_columns.load(rows, width))
+                    LaneTargets::Probabilities(target_columns.load(rows, width))
                 }
             };
             let logits = &*logit_columns.load(whole.of(logits, width), width);
@@ -61,18 +61,18 @@ impl<T: Real> LaneKernel<T> for Work<'_, T> {
 }
 
 /// Targets of rows side by side, class by class.
-enum Targets<'a, N> {
+enum LaneTargets<'a, N> {
     Label(N),
     Probabilities(&'a [N]),
 }
 
-impl<N: Number> Targets<'_, N> {
+impl<N: Number> LaneTargets<'_, N> {
     /// The target of one class.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn of(&self, class: usize) -> N {
         match self {
-            Targets::Label(label) => select_class(*label, class, N::from_f64(1.0), N::from_f64(0.0)),
-            Targets::Probabilities(targets) => targets[class],
+            LaneTargets::Label(label) => select_class(*label, class, N::from_f64(1.0), N::from_f64(0.0)),
+            LaneTargets::Probabilities(targets) => targets[class],
         }
     }
 
@@ -80,8 +80,8 @@ impl<N: Number> Targets<'_, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn total(&self) -> N {
         match self {
-            Targets::Label(_) => N::from_f64(1.0),
-            Targets::Probabilities(targets) => targets.iter().fold(N::from_f64(0.0), |sum, &target| sum + target),
+            LaneTargets::Label(_) => N::from_f64(1.0),
+            LaneTargets::Probabilities(targets) => targets.iter().fold(N::from_f64(0.0), |sum, &target| sum + target),
         }
     }
 }
@@ -106,7 +106,7 @@ impl<N: Number> Softmax<N> {
 
     /// Makes derivatives of numerators.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn differentiate(&self, targets: &Targets<'_, N>, numerators: &mut [N]) {
+    fn differentiate(&self, targets: &LaneTargets<'_, N>, numerators: &mut [N]) {
         let (share, total) = (self.share(), targets.total());
         for (class, number) in numerators.iter_mut().enumerate() {
             *number = self.derivative(class, *number, share, total, targets.of(class));
@@ -115,7 +115,7 @@ impl<N: Number> Softmax<N> {
 
     /// The sum of `−ln p`, times targets. A class without a target may be infinitely improbable.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn loss(&self, logits: &[N], targets: &Targets<'_, N>) -> N {
+    fn loss(&self, logits: &[N], targets: &LaneTargets<'_, N>) -> N {
         let (logarithm, zero) = (self.rest.ln_1p(), N::from_f64(0.0));
         let mut sum = zero;
         for (class, &logit) in logits.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! Derivatives of functions against those that mpmath computed, into both tails.
 
-use super::curvature::Curvature;
-use super::{Function, SlopeLoop, Slopes, TimesDerivative};
 use crate::autodiff::tests::cases;
 use crate::kernels::simd::Kernel;
+use crate::nn::function::curvature::FunctionCurvature;
+use crate::nn::function::{Function, SlopeLoop, Slopes, TimesDerivative};
 use crate::real::Real;
 
 /// The functions, and the names of their cases.
@@ -66,7 +66,7 @@ fn derivatives_keep_the_bound<T: Real, const FUSED: bool>() {
             let (mut y, mut first, mut second) = (x, [T::ZERO], [T::ZERO]);
             function.apply(&mut y);
             TimesDerivative { function, x: &x, y: &y, d: &one, to: &mut first }.run::<1, FUSED>();
-            Curvature { function, x: &x, y: &y, d: &one, c: &mut second }.run::<1, FUSED>();
+            FunctionCurvature { function, x: &x, y: &y, d: &one, c: &mut second }.run::<1, FUSED>();
             if is_subnormal(T::from_f64(-exponent(name, case.x))) {
                 let tiny = T::from_f64((1.0 + case.x * case.x).powi(2)) * T::MIN_POSITIVE;
                 let from_limit = first[0].abs().min((first[0] - T::ONE).abs());
