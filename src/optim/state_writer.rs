@@ -48,9 +48,14 @@ impl<'a, T: Real> StateWriter<'a, T> {
 
     /// Writes other numbers.
     pub(super) fn numbers(&mut self, name: &str, numbers: impl IntoIterator<Item = f64>) {
+        self.append_numbers(name, |saved| saved.extend(numbers));
+    }
+
+    /// Writes the numbers that `append` appends.
+    pub(super) fn append_numbers(&mut self, name: &str, append: impl FnOnce(&mut Vec<f64>)) {
         let saved = entry(&mut self.state.numbers, self.numbers, name);
         saved.clear();
-        saved.extend(numbers);
+        append(saved);
         self.numbers += 1;
     }
 

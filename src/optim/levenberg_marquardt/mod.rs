@@ -7,7 +7,8 @@ mod training;
 use ndarray::ArrayViewD;
 
 use super::gradients::check_gradients;
-use super::state::entry;
+use super::state_reader::{StateReader, refuse};
+use super::state_writer::StateWriter;
 use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
@@ -44,7 +45,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> LevenbergMarquardt<T, D> {
             self.carried = Some(Box::new(begun));
         }
         let training = self.carried.as_mut().and_then(|carried| carried.downcast_mut::<VariableTraining<T>>());
-        let training = training.ok_or_else(not_built)?;
+        let training = training.ok_or_else(|| OptimizerError::not_built(NAME))?;
         training.layout.check(NAME, variables.iter())?;
         Ok((training, &self.settings))
     }
@@ -136,7 +137,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
     }
 
     fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
-        let training = self.training().ok_or_else(not_built)?;
+        let training = self.training().ok_or_else(|| OptimizerError::not_built(NAME))?;
         let slot = match name {
             "momentum" => &training.velocity,
             "scaling" => &training.scale,
@@ -152,43 +153,21 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {
-        state.optimizer.clear();
-        state.optimizer.push_str(NAME);
-        state.iterations = self.iterations();
-        for (index, (spec, value)) in HYPERPARAMETERS.iter().zip(&self.settings.training.hyperparameters).enumerate() {
-            let saved = entry(&mut state.hyperparameters, index, spec.name);
-            if saved != value {
-                saved.clone_from(value);
-            }
+        let mut to = StateWriter::new(state, NAME, self.iterations());
+        let hyperparameters = HYPERPARAMETERS.iter().zip(&self.settings.training.hyperparameters);
+        hyperparameters.for_each(|(spec, value)| to.hyperparameter(spec.name, value));
+        if let Some(training) = self.training() {
+            to.variables(&training.layout);
+            to.slot(SLOTS[0], &training.velocity);
+            to.slot(SLOTS[1], &training.scale);
+            to.append_numbers("damping", |saved| training.save_damping(saved));
+            to.numbers("flags", training.flags());
         }
-        state.hyperparameters.truncate(HYPERPARAMETERS.len());
-        state.parts.clear();
-        let Some(training) = self.training() else {
-            state.variables.clear();
-            state.slots.clear();
-            state.numbers.clear();
-            return;
-        };
-        training.layout.save(state);
-        for (index, slot) in [&training.velocity, &training.scale].into_iter().enumerate() {
-            entry(&mut state.slots, index, SLOTS[index]).clone_from(slot);
-        }
-        state.slots.truncate(SLOTS.len());
-        let damping = entry(&mut state.numbers, 0, "damping");
-        damping.clear();
-        training.save_damping(damping);
-        let flags = entry(&mut state.numbers, 1, "flags");
-        flags.clear();
-        flags.extend(training.flags());
-        state.numbers.truncate(2);
+        to.finish(0);
     }
 
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
-        let refuse = |difference: String| Err(OptimizerError::State { difference });
-        if state.optimizer != NAME {
-            return refuse(format!("it is of {}, not of {NAME}", state.optimizer));
-        }
-        state.check()?;
+        let mut from = StateReader::new(state, NAME)?;
         let mut restored = self.clone();
         for (name, value) in &state.hyperparameters {
             restored.set_hyperparameter(name, value.clone())?;
@@ -196,29 +175,20 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
         if !state.variables.is_empty() {
             let mut training = VariableTraining::new(&restored.settings, &restored.damping, variables)?;
             training.layout.check_state(state)?;
-            if let Some(missing) = SLOTS.iter().find(|slot| !state.slots.iter().any(|(name, _)| name == *slot)) {
-                return refuse(format!("slot {missing} is missing"));
-            }
-            for (name, slot) in &state.slots {
-                let target = match name.as_str() {
-                    "momentum" => &mut training.velocity,
-                    "scaling" => &mut training.scale,
-                    _ => return refuse(format!("slot {name} is unknown")),
-                };
-                if slot.len() != target.len() {
-                    return refuse(format!("slot {name} has {} numbers instead of {}", slot.len(), target.len()));
-                }
-                if name == "scaling" && slot.iter().any(|&scale| scale < T::ZERO) {
-                    return refuse("slot scaling holds a negative number".to_owned());
-                }
-                target.copy_from_slice(slot);
+            let len = training.scale.len();
+            training.velocity.copy_from_slice(from.slot(SLOTS[0], len)?);
+            training.scale.copy_from_slice(from.slot(SLOTS[1], len)?);
+            if training.scale.iter().any(|&scale| scale < T::ZERO) {
+                return refuse("slot scaling holds a negative number");
             }
             training.steps = state.iterations;
-            if !training.restore(&state.numbers) {
-                return refuse("its damping is not that of this policy".to_owned());
+            let (damping, flags) = (from.numbers("damping")?, from.numbers("flags")?);
+            if !training.restore(damping, flags) {
+                return refuse("its damping is not that of this policy");
             }
             restored.carried = Some(Box::new(training));
         }
+        from.end()?;
         *self = restored;
         Ok(())
     }
@@ -231,10 +201,6 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
 /// Actual over predicted reduction; zero where no step could be solved for, or none was to gain anything.
 fn gain_ratio<T: Real>(trial: &Trial<T>) -> T {
     if trial.predicted > T::ZERO && trial.predicted.is_finite() { trial.gain_ratio() } else { T::ZERO }
-}
-
-fn not_built() -> OptimizerError {
-    OptimizerError::NotBuilt { optimizer: NAME.to_owned() }
 }
 
 /// An error of the solver, under the name that all optimizers have for it.

@@ -228,12 +228,9 @@ impl<T: Real> VariableTraining<T> {
         self.training.flags()
     }
 
-    /// Takes over numbers by name, the `damping` and the `flags`; `false` when they are not of this kind.
-    pub(super) fn restore(&mut self, numbers: &[(String, Vec<f64>)]) -> bool {
-        let find = |name: &str| numbers.iter().find(|(saved, _)| saved == name).map(|(_, numbers)| numbers.as_slice());
-        let (Some(damping), Some(flags)) = (find("damping"), find("flags")) else { return false };
-        let Ok(flags) = flags.try_into() else { return false };
-        self.training.restore(damping, flags, self.steps > 0)
+    /// Takes over the state of the damping and the [flags](Self::flags); `false` when they are not of this kind.
+    pub(super) fn restore(&mut self, damping: &[f64], flags: &[f64]) -> bool {
+        flags.try_into().is_ok_and(|flags| self.training.restore(damping, flags, self.steps > 0))
     }
 
     /// Commits the changes of a step that did not fail.

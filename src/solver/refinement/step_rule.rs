@@ -45,7 +45,7 @@ impl<T: Real> StepRule<T> {
         (self.learning_rate, self.momentum, self.clip_norm) = (rule.learning_rate, rule.momentum, rule.clip_norm);
         self.velocity.clear();
         self.velocity.extend_from_slice(rule.velocity);
-        self.target.reserve(self.velocity.len());
+        self.target.reserve(self.velocity.len().saturating_sub(self.target.len()));
     }
 
     /// Makes the `target` that damping with `lambda` draws the step from `x` towards. A `ridge` that is not in the linear system
