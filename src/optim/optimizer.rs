@@ -2,6 +2,8 @@
 
 use ndarray::ArrayViewD;
 
+#[cfg(doc)]
+use super::OptimizerError;
 use super::{Hyperparameter, OptimizerResult, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;

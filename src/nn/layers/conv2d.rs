@@ -6,7 +6,7 @@ use crate::real::Real;
 
 /// Convolution of an image with filters: every pixel of the result is a dense layer of the pixels in a window of the image.
 ///
-/// Images have their channels first; see [`Shape`]. The variables are `weight`, of the shape
+/// Images have their channels first; see [`Shape`](crate::nn::Shape). The variables are `weight`, of the shape
 /// `[filters, channels, height, width]`, and `bias`, of the shape `[filters]`, as in PyTorch and candle. Unless said
 /// otherwise, weights start from [`Initializer::GlorotUniform`] with the fans of one pixel, `channels · height · width` and
 /// `filters · height · width`, and biases from zero, as in Keras.
