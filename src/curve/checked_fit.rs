@@ -3,19 +3,18 @@
 use std::ops::ControlFlow;
 
 use super::data::Data;
-use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
+use super::method::FitMethod;
 use super::noise::Noise;
 use super::parameter::Role;
 use super::problem::CurveProblem;
 use super::ranks::{agreed, check_equal, summed};
-use super::robust::Robustness;
 use super::robust_sums::RobustSums;
-use super::{AnyCurve, CurveError};
+use super::{AnyCurve, CurveError, FitOptions};
 use crate::kernels::vector::all_finite;
 use crate::parallel;
-use crate::problem::{EvaluationError, LeastSquares, RobustScaleError};
+use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
 use crate::solver::{
     ActiveBound, Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError,
@@ -25,37 +24,13 @@ use crate::solver::{
 pub(super) struct CheckedFit<'a, T: Real> {
     pub(super) curve: AnyCurve<'a, T>,
     pub(super) data: Data<'a, T>,
-    /// Names of the responses of a row; empty unless they were given.
-    pub(super) response_names: Vec<String>,
     pub(super) map: ParameterMap<T>,
     pub(super) likelihood: Likelihood<T>,
-    /// Sigma is the noise itself.
-    pub(super) absolute_sigma: bool,
-    /// Parameters that enter linearly are eliminated.
-    pub(super) variable_projection: bool,
-    pub(super) solver: LevenbergMarquardt<T>,
-    pub(super) observer: Option<IterationObserver<T>>,
+    pub(super) options: FitOptions<T>,
+    pub(super) method: FitMethod<T>,
 }
 
 impl<T: Real> CheckedFit<'_, T> {
-    /// A robust loss goes with the rest.
-    pub(super) fn check_robust(&self, robust: &Robustness<T>) -> Result<(), CurveError> {
-        let conflict = |first, reason| Err(CurveError::Conflict { first, second: "a robust loss", reason });
-        if let Some(scale) = robust.scale.filter(|&scale| !(scale > T::ZERO && scale.is_finite())) {
-            return Err(RobustScaleError { value: scale.to_f64() }.into());
-        }
-        if !self.likelihood.is_sum_of_squares() {
-            return conflict("counts", "the likelihood of counts is not made of residuals of one size");
-        }
-        if self.map.priors().next().is_some() {
-            return conflict("a prior", "what the data then weigh against it is unknown");
-        }
-        if self.variable_projection {
-            return conflict("variable projection", "it takes a sum of squares");
-        }
-        Ok(())
-    }
-
     /// The parts go together. Of parts that are [the same](Self::check_equal) on all ranks, all say the same.
     pub(super) fn check(&self) -> Result<(), CurveError> {
         let conflict = |first, second, reason| Err(CurveError::Conflict { first, second, reason });
@@ -63,22 +38,13 @@ impl<T: Real> CheckedFit<'_, T> {
         if outputs != self.data.outputs() {
             return Err(CurveError::ResponseCount { curve: outputs, data: self.data.outputs() });
         }
-        if let Likelihood::Poisson = self.likelihood {
-            if !matches!(self.data.noise, Noise::Uniform) {
-                return conflict("counts", "sigma", "the variance of a count is its mean");
-            }
-            if self.variable_projection {
-                return conflict("counts", "variable projection", "it takes a sum of squares");
-            }
-            if self.absolute_sigma {
-                return conflict("counts", "an absolute sigma", "the variance of a count is its mean");
-            }
-        } else if self.absolute_sigma && matches!(self.data.noise, Noise::Uniform) {
-            return Err(CurveError::AbsoluteWithoutSigma);
-        } else if !self.absolute_sigma && self.map.priors().next().is_some() {
-            return conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown");
+        let has_sigma = !matches!(self.data.noise, Noise::Uniform);
+        self.options.check(has_sigma, self.map.priors().next().is_some())?;
+        if self.method.variable_projection && (self.options.counts || self.options.robust.is_some()) {
+            let first = if self.options.counts { "counts" } else { "a robust loss" };
+            return conflict(first, "variable projection", "it takes a sum of squares");
         }
-        if self.variable_projection && self.data.is_shared() {
+        if self.method.variable_projection && self.data.is_shared() {
             return conflict("variable projection", "several ranks", "it takes all rows, and no rank has them");
         }
         let (observations, parameters) = (self.informative_count(), self.map.free().len());
@@ -107,20 +73,20 @@ impl<T: Real> CheckedFit<'_, T> {
     }
 
     /// Checks that parameters and noise are the same on all ranks. Collective.
-    pub(super) fn check_equal(&self, robust: Option<&Robustness<T>>) -> Result<(), CurveError> {
+    pub(super) fn check_equal(&self) -> Result<(), CurveError> {
         if !self.data.is_shared() {
             return Ok(());
         }
         let flag = |is: bool| if is { T::ONE } else { T::ZERO };
         let mut numbers = vec![
-            flag(self.absolute_sigma),
+            flag(self.options.absolute_sigma),
             flag(self.likelihood.is_sum_of_squares()),
             flag(matches!(self.data.noise, Noise::Uniform)),
-            flag(robust.is_some()),
-            flag(self.variable_projection),
+            flag(self.options.robust.is_some()),
+            flag(self.method.variable_projection),
             T::from_f64(self.curve.response_count() as f64),
         ];
-        numbers.extend(robust.and_then(|robust| robust.scale));
+        numbers.extend(self.options.robust.iter().filter_map(|robust| robust.scale));
         for parameter in &self.map.parameters {
             numbers.extend(parameter.name.bytes().map(|byte| T::from_f64(f64::from(byte))));
             numbers.extend([parameter.start, parameter.lower, parameter.upper, parameter.scale]);
@@ -187,9 +153,9 @@ impl<T: Real> CheckedFit<'_, T> {
         self.solve_with(&self.data, &self.map, start)
     }
 
-    /// Solves from these parameters, under a robust loss if there is one. Collective.
-    pub(super) fn solve_under(&mut self, robust: Option<Robustness<T>>, start: &[T]) -> Result<Report<T>, SolveError> {
-        match robust {
+    /// Solves from these parameters, under the robust loss if there is one. Collective.
+    pub(super) fn solve_under_loss(&mut self, start: &[T]) -> Result<Report<T>, SolveError> {
+        match self.options.robust.clone() {
             Some(robust) => self.solve_robust(robust, start),
             None => self.solve(start),
         }
@@ -202,7 +168,7 @@ impl<T: Real> CheckedFit<'_, T> {
         map: &ParameterMap<T>,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
-        self.solve_by(&self.solver, data, map, start)
+        self.solve_by(&self.method.solver, data, map, start)
     }
 
     /// Solves as [`solve_with`](Self::solve_with) does, by another solver.
@@ -217,9 +183,9 @@ impl<T: Real> CheckedFit<'_, T> {
         let start = map.gather(start);
         // The engine is compiled once for all curves, and not for each closure anew.
         let problem: &mut dyn LeastSquares<T> = &mut curve_problem;
-        let mut report = if self.variable_projection {
+        let mut report = if self.method.variable_projection {
             solver.minimize_separable_rows(problem, &start)?
-        } else if let Some(observer) = &self.observer {
+        } else if let Some(observer) = &self.method.observer {
             solver.minimize_rows(problem, &start, &mut |record: &IterationRecord<T>, _: &[T]| {
                 observer.observe(record);
                 ControlFlow::Continue(())
@@ -244,12 +210,12 @@ impl<T: Real> CheckedFit<'_, T> {
 
     /// The size of the noise is known.
     pub(super) fn is_absolute(&self) -> bool {
-        self.absolute_sigma || matches!(self.likelihood, Likelihood::Poisson)
+        self.options.absolute_sigma || matches!(self.likelihood, Likelihood::Poisson)
     }
 
     /// Returns true if the solver is asked to end, on any rank. Collective.
     pub(super) fn is_cancelled(&self) -> bool {
-        let own = if self.solver.settings.is_cancelled() { T::ONE } else { T::ZERO };
+        let own = if self.method.solver.settings.is_cancelled() { T::ONE } else { T::ZERO };
         summed(self.data.ranks(), Ok([own])).is_ok_and(|[all]| all > T::ZERO)
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Data<'a, T: Clone> {
     y_rows: usize,
     /// Responses in a row.
     outputs: usize,
+    /// Names of the responses of a row; empty unless they were given.
+    pub(super) response_names: Vec<String>,
     pub(super) noise: Noise<'a, T>,
     /// Rows that were left out, of those that came in.
     omitted: Vec<usize>,
@@ -45,6 +47,7 @@ impl<'a, T: Real> Data<'a, T> {
             y,
             y_rows,
             outputs,
+            response_names: Vec::new(),
             noise: Noise::Uniform,
             omitted: Vec::new(),
             ranks: Communicator::single(),
@@ -156,8 +159,8 @@ impl<'a, T: Real> Data<'a, T> {
 
     /// Replaces the responses and keeps the predictors.
     pub(super) fn with_responses(&self, y: Vec<T>) -> Data<'_, T> {
-        let (noise, ranks) = (self.noise.clone(), self.ranks.clone());
-        Data { x: Cow::Borrowed(&self.x), y: y.into(), noise, omitted: Vec::new(), ranks, ..*self }
+        let (noise, ranks, response_names) = (self.noise.clone(), self.ranks.clone(), self.response_names.clone());
+        Data { x: Cow::Borrowed(&self.x), y: y.into(), response_names, noise, omitted: Vec::new(), ranks, ..*self }
     }
 
     /// The rows with these indices, in their order; a row may come twice.
@@ -174,6 +177,7 @@ impl<'a, T: Real> Data<'a, T> {
             y: gather(&self.y, self.outputs),
             y_rows: kept.len(),
             outputs,
+            response_names: self.response_names.clone(),
             noise: self.noise.select(&responses)?,
             omitted: Vec::new(),
             ranks: self.ranks.clone(),
@@ -201,12 +205,14 @@ impl<'a, T: Real> Data<'a, T> {
             omitted.extend(set.omitted.iter().map(|row| before + row));
             before += set.y_rows + set.omitted.len();
         }
-        let (rows, outputs) = (x.len() / width, sets.clone().next().map_or(1, |set| set.outputs));
-        let ranks = sets.clone().next().map_or_else(Communicator::single, |set| set.ranks.clone());
+        let first = sets.clone().next();
+        let (rows, outputs) = (x.len() / width, first.map_or(1, |set| set.outputs));
+        let ranks = first.map_or_else(Communicator::single, |set| set.ranks.clone());
+        let response_names = first.map_or_else(Vec::new, |set| set.response_names.clone());
         let noise = Noise::joined(sets.map(|set| (&set.noise, set.y.len())))?;
         let (x, y, all_omitted) = (x.into(), y.into(), omitted.len());
         let (x_rows, y_rows, all_rows) = (rows, rows, rows);
-        Ok(Data { x, x_rows, width, y, y_rows, outputs, noise, omitted, ranks, all_rows, all_omitted })
+        Ok(Data { x, x_rows, width, y, y_rows, outputs, response_names, noise, omitted, ranks, all_rows, all_omitted })
     }
 
     /// Checks the data, and leaves out masked rows, and missing ones if the policy says so. A row counts as missing where any of
@@ -288,6 +294,10 @@ impl<'a, T: Real> Data<'a, T> {
         if y == 0 && !self.is_shared() || y > 0 && self.outputs == 0 {
             return Err(CurveError::NoObservations);
         }
+        let (responses, names) = (self.outputs, self.response_names.len());
+        if names > 0 && names != responses {
+            return Err(CurveError::ResponseNameCount { responses, names });
+        }
         let expected = self.y.len();
         match &self.noise {
             Noise::Sigma(sigma) if sigma.len() != expected => {
@@ -318,6 +328,11 @@ impl<'a, T: Real> Data<'a, T> {
             _ => None,
         };
         column("x", &self.x, self.width).or_else(|| column("y", &self.y, self.outputs)).or(sigma)
+    }
+
+    /// Names the responses of a row.
+    pub(super) fn with_response_names(self, response_names: Vec<String>) -> Self {
+        Data { response_names, ..self }
     }
 
     /// Sets the noise.

@@ -1,12 +1,11 @@
 //! Several data sets that share parameters.
 
-use std::mem::discriminant;
-
 use thiserror::Error;
 
 use super::checked_fit::CheckedFit;
 use super::data::Data;
 use super::global_curve::{GlobalCurve, Part};
+use super::method::FitMethod;
 use super::noise::Noise;
 use super::parameter::{Parameter, Role};
 use super::ranks::agreed;
@@ -172,21 +171,20 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         }
         check_alike(&sets)?;
         check_shared(&sets, &self.shared)?;
-        let Joined { parameters, own } = join(&sets, &self.shared)?;
+        let JoinedParameters { parameters, own } = join(&sets, &self.shared)?;
         let data = agreed(sets[0].1.data.ranks(), Data::joined(sets.iter().map(|(_, checked)| &checked.data)))?;
-        let names = parameters.iter().map(|parameter| parameter.name.clone()).collect();
-        let CheckedFit { absolute_sigma, variable_projection, .. } = sets[0].1;
-        let (likelihood, solver) = (sets[0].1.likelihood.clone(), sets[0].1.solver.clone());
-        let response_names = sets[0].1.response_names.clone();
+        let start = parameters.iter().map(|parameter| parameter.start).collect();
+        let options = sets[0].1.options.clone().with_parameters(&parameters);
+        let method = FitMethod { retry: self.retry, ..sets[0].1.method.clone() };
         let parts = sets.into_iter().zip(own).map(|((name, checked), parameters)| Part {
             name,
             curve: checked.curve,
             width: checked.data.width(),
             parameters,
         });
-        let curve = GlobalCurve { parts: parts.collect(), names };
-        let fit = CurveFit::of_parts(curve, data, parameters, likelihood).solver(solver).response_names(response_names);
-        Ok(fit.absolute_sigma(absolute_sigma).variable_projection(variable_projection).retry(self.retry))
+        let parts = parts.collect();
+        let names = parameters.into_iter().map(|parameter| parameter.name).collect();
+        Ok(CurveFit::of_parts(GlobalCurve { parts, names }, data, start, options, method))
     }
 
     /// Fits all data sets together.
@@ -199,10 +197,11 @@ impl<'a, T: Real> GlobalFit<'a, T> {
     }
 }
 
-type Named<'a, T> = (String, CheckedFit<'a, T>);
+/// A data set by its name.
+type NamedFit<'a, T> = (String, CheckedFit<'a, T>);
 
 /// Residuals of all data sets can be added up.
-fn check_alike<T: Real>(sets: &[Named<'_, T>]) -> Result<(), GlobalError> {
+fn check_alike<T: Real>(sets: &[NamedFit<'_, T>]) -> Result<(), GlobalError> {
     let Some(((first, one), others)) = sets.split_first() else { return Err(GlobalError::NoDataSets) };
     let is_uniform = |checked: &CheckedFit<'_, T>| matches!(checked.data.noise, Noise::Uniform);
     for (second, other) in others {
@@ -210,11 +209,11 @@ fn check_alike<T: Real>(sets: &[Named<'_, T>]) -> Result<(), GlobalError> {
             "other ranks share its rows"
         } else if one.curve.response_count() != other.curve.response_count() {
             "their curves have different numbers of responses"
-        } else if discriminant(&one.likelihood) != discriminant(&other.likelihood) {
+        } else if one.options.counts != other.options.counts {
             "only one has counts"
         } else if is_uniform(one) != is_uniform(other) {
             "only one has a sigma"
-        } else if one.absolute_sigma != other.absolute_sigma {
+        } else if one.options.absolute_sigma != other.options.absolute_sigma {
             "only one has an absolute sigma"
         } else {
             continue;
@@ -225,7 +224,7 @@ fn check_alike<T: Real>(sets: &[Named<'_, T>]) -> Result<(), GlobalError> {
 }
 
 /// Checks that the shared parameters can be shared.
-fn check_shared<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<(), GlobalError> {
+fn check_shared<T: Real>(sets: &[NamedFit<'_, T>], shared: &[String]) -> Result<(), GlobalError> {
     for name in shared {
         let with_it: Vec<_> = sets.iter().filter(|(_, checked)| checked.map.index(name).is_some()).collect();
         let of = || with_it.iter().map(|(set, _)| set.clone()).collect();
@@ -270,12 +269,12 @@ fn disagreement<T: Real>(one: &Parameter<T>, other: &Parameter<T>) -> Option<&'s
 }
 
 /// All parameters, and of each data set which of them are its own.
-struct Joined<T> {
+struct JoinedParameters<T> {
     parameters: Vec<Parameter<T>>,
     own: Vec<Vec<usize>>,
 }
 
-fn join<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<Joined<T>, CurveError> {
+fn join<T: Real>(sets: &[NamedFit<'_, T>], shared: &[String]) -> Result<JoinedParameters<T>, CurveError> {
     let (mut parameters, mut own): (Vec<Parameter<T>>, _) = (Vec::new(), Vec::with_capacity(sets.len()));
     for (set, checked) in sets {
         let is_shared = |name: &str| shared.iter().any(|shared| shared == name);
@@ -294,5 +293,5 @@ fn join<T: Real>(sets: &[Named<'_, T>], shared: &[String]) -> Result<Joined<T>, 
         }
         own.push(indices);
     }
-    Ok(Joined { parameters, own })
+    Ok(JoinedParameters { parameters, own })
 }

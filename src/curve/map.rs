@@ -55,6 +55,19 @@ impl<T: Real> ParameterMap<T> {
         self
     }
 
+    /// The map in the parameters' own units.
+    pub(super) fn unscaled(mut self) -> Self {
+        self.scales.fill(T::ONE);
+        self.within_bounds()
+    }
+
+    /// Bounds of all parameters, if some have any.
+    pub(super) fn all_bounds(&self) -> Option<Bounds<T>> {
+        let (lower, upper): (Vec<T>, Vec<T>) =
+            self.parameters.iter().map(|parameter| (parameter.lower, parameter.upper)).unzip();
+        Bounds::new(lower, upper).ok().filter(|bounds| !bounds.is_unbounded())
+    }
+
     /// Fixes one more parameter.
     pub(super) fn fixing(&self, index: usize, value: T) -> Self {
         let mut map = self.clone();

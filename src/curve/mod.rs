@@ -37,6 +37,7 @@ mod error;
 mod estimate;
 mod failure;
 mod fit;
+mod fit_options;
 mod fitted;
 mod formula;
 mod global;
@@ -45,6 +46,7 @@ mod iteration_observer;
 mod likelihood;
 mod many;
 mod map;
+mod method;
 mod minima;
 mod model;
 pub mod model_functions;
@@ -92,6 +94,7 @@ pub use error::CurveError;
 pub use estimate::{Estimate, Interval};
 pub use failure::FitFailure;
 pub use fit::CurveFit;
+pub use fit_options::FitOptions;
 pub use fitted::{
     BandPoint, Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet,
     FittedParameter, Influence, IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,

@@ -170,8 +170,9 @@ impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
         C: 'a,
     {
         let MultiStart { fit, starts: count, seed, ranges, observer } = self;
-        let (mut checked, robust) = fit.boxed()?.checked()?;
-        checked.observer = None;
+        let mut checked = fit.boxed()?.checked()?;
+        let robust = checked.options.robust.clone();
+        checked.method.observer = None;
         let ranks = checked.data.ranks();
         let starts = agreed(ranks, starts(&checked.map, &ranges, count, seed))?;
         check_equal(ranks, "the starts", &starts.concat())?;

@@ -131,7 +131,7 @@ impl OtherStarts {
 fn are_affordable<T: Real>(checked: &CheckedFit<'_, T>) -> bool {
     let parameters = checked.map.free().len();
     let jacobian = checked.informative_count().saturating_mul(parameters).saturating_mul(size_of::<T>());
-    let fits = jacobian <= checked.solver.settings.memory_budget / 4;
+    let fits = jacobian <= checked.method.solver.settings.memory_budget / 4;
     !checked.data.is_shared() && parameters <= MOST_PARAMETERS && fits
 }
 

@@ -1,16 +1,13 @@
 //! Residuals over named parameters that are no curve.
 
-use std::ops::RangeBounds;
-use std::sync::Arc;
-
 use super::data::Data;
+use super::fit_options::{option_methods, parameter_methods};
+use super::method::FitMethod;
 use super::numeric_rows::FromNumericRows;
-use super::parameter::ParameterOption;
 use super::residual_curve::{FromResiduals, fill_negatives};
-use super::robust::Robustness;
-use super::{Curve, CurveError, CurveFit, FittedCurve, Tie};
+use super::{Curve, CurveError, CurveFit, FitOptions, FittedCurve};
 use crate::autodiff::{Difference, Dual};
-use crate::problem::{EvaluationError, Loss, RobustLoss};
+use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::LevenbergMarquardt;
 
@@ -43,84 +40,63 @@ use crate::solver::LevenbergMarquardt;
 /// the result the observations are zeros, one for each residual, the [residuals](FittedCurve::residuals) are those of the closure, and
 /// the predictors their numbers, counted from 0. As zeros have no variance, there is no `R²`.
 #[derive(Debug, Clone)]
-pub struct Parameters<T: Real, const N: usize> {
-    named: [(String, T); N],
-    options: Vec<(String, ParameterOption<T>)>,
-    is_absolute: bool,
-    robust: Option<Robustness<T>>,
-    solver: LevenbergMarquardt<T>,
+pub struct Parameters<T: Real, const N: usize = 0> {
+    names: Vec<String>,
+    start: Vec<T>,
+    options: FitOptions<T>,
+    method: FitMethod<T>,
+}
+
+impl<T: Real> Parameters<T, 0> {
+    /// Parameters whose names and number are known at run time only, for residuals over plain floats.
+    ///
+    /// ```
+    /// use marquardt::Parameters;
+    /// use marquardt::autodiff::Difference;
+    ///
+    /// let targets = [("north", 3.0), ("east", -1.0), ("up", 0.5)];
+    /// let parameters = Parameters::named(targets.map(|(name, _)| (format!("{name} (m)"), 0.0_f64)));
+    /// let fit = parameters.minimize_numeric(3, Difference::Central, |b, r| {
+    ///     r.iter_mut().zip(b).zip(targets).for_each(|((r, b), (_, target))| *r = b - target);
+    ///     Ok(())
+    /// })?;
+    /// assert!((fit.parameter("east (m)").unwrap().value + 1.0).abs() < 1e-9);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn named<S: Into<String>>(named: impl IntoIterator<Item = (S, T)>) -> Self {
+        Parameters::collect(named)
+    }
 }
 
 impl<T: Real, const N: usize> Parameters<T, N> {
     /// Parameters with their names and starts.
     pub fn new<S: Into<String>>(named: [(S, T); N]) -> Self {
-        Parameters {
-            named: named.map(|(name, start)| (name.into(), start)),
-            options: Vec::new(),
-            is_absolute: false,
-            robust: None,
-            solver: LevenbergMarquardt::new(),
-        }
+        Parameters::collect(named)
     }
 
-    /// Bounds of a parameter, as [`CurveFit::bounds`].
-    pub fn bounds(self, name: &str, bounds: impl RangeBounds<T>) -> Self {
-        self.option(name, ParameterOption::within(bounds))
+    fn collect<S: Into<String>>(named: impl IntoIterator<Item = (S, T)>) -> Self {
+        let (names, start) = named.into_iter().map(|(name, start)| (name.into(), start)).unzip();
+        Parameters { names, start, options: FitOptions::new(), method: FitMethod::default() }
     }
 
-    /// Keeps a parameter at its start.
-    pub fn fix(self, name: &str) -> Self {
-        self.option(name, ParameterOption::Fix(None))
+    parameter_methods!();
+    option_methods! {
+        start(name: &str, start: T);
     }
 
-    /// Keeps a parameter at a value.
-    pub fn fix_at(self, name: &str, value: T) -> Self {
-        self.option(name, ParameterOption::Fix(Some(value)))
-    }
-
-    /// Computes a parameter from others, in place of its start. The residuals need not depend on it: so the report has a quantity
-    /// that follows from the fit, with its standard error.
-    pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
-        self.option(name, ParameterOption::Tie(tie))
-    }
-
-    /// Adds a Gaussian prior of a parameter, with this mean and standard deviation. The residuals have to be
-    /// [`absolute`](Self::absolute), or nothing says how much they weigh against it.
-    pub fn prior(self, name: &str, mean: T, standard_deviation: T) -> Self {
-        self.option(name, ParameterOption::Prior(mean, standard_deviation))
-    }
-
-    /// The typical size of a parameter, as [`CurveFit::scale`].
-    pub fn scale(self, name: &str, scale: T) -> Self {
-        self.option(name, ParameterOption::Scale(scale))
+    fn change_options(self, change: impl FnOnce(FitOptions<T>) -> FitOptions<T>) -> Self {
+        Parameters { options: change(self.options), ..self }
     }
 
     /// Says that residuals have a standard deviation of one (`true`; lmfit's `scale_covar=False`), instead of one that is
     /// estimated from them (`false`, the default).
     pub fn absolute(self, absolute: bool) -> Self {
-        Parameters { is_absolute: absolute, ..self }
-    }
-
-    /// Sets a robust loss, which limits the influence of outliers, as [`CurveFit::robust`].
-    pub fn robust(self, loss: impl RobustLoss<T> + 'static) -> Self {
-        let scale = self.robust.and_then(|robust| robust.scale);
-        Parameters { robust: Some(Robustness { loss: Arc::new(loss), scale }), ..self }
-    }
-
-    /// The scale of a robust loss, as [`CurveFit::f_scale`].
-    pub fn f_scale(self, scale: T) -> Self {
-        let loss = self.robust.map_or_else(|| Arc::new(Loss::Huber) as Arc<dyn RobustLoss<T>>, |robust| robust.loss);
-        Parameters { robust: Some(Robustness { loss, scale: Some(scale) }), ..self }
+        self.change_options(|options| options.absolute_sigma(absolute))
     }
 
     /// The solver, with settings of one's own.
     pub fn solver(self, solver: LevenbergMarquardt<T>) -> Self {
-        Parameters { solver, ..self }
-    }
-
-    fn option(mut self, name: &str, option: ParameterOption<T>) -> Self {
-        self.options.push((name.to_owned(), option));
-        self
+        Parameters { method: FitMethod { solver, ..self.method }, ..self }
     }
 
     /// Minimises `½‖r‖²` over `residuals` residuals, which the closure fills in. Parameters arrive in their order, as [`Dual`] numbers,
@@ -169,16 +145,17 @@ impl<T: Real, const N: usize> Parameters<T, N> {
             evaluate(b, &mut all)?;
             fill_negatives(x, &all, y)
         };
-        self.fit(FromNumericRows::new(of_rows, N, 1, difference), residuals)
+        let parameters = self.start.len();
+        self.fit(FromNumericRows::new(of_rows, parameters, 1, difference), residuals)
     }
 
     fn fit<'a>(self, curve: impl Curve<T> + 'a, residuals: usize) -> Result<FittedCurve<'a, T>, CurveError> {
-        let Parameters { named, options, is_absolute, robust, solver } = self;
-        let (names, start): (Vec<String>, Vec<T>) = named.into_iter().unzip();
-        let data = Data::zeros(residuals, is_absolute);
-        CurveFit::of_residuals(curve, data, (names, start), options, robust)
-            .absolute_sigma(is_absolute)
-            .solver(solver)
-            .fit()
+        let Parameters { names, start, options, method } = self;
+        if options.counts {
+            let (first, second) = ("counts", "residuals that are no curve");
+            return Err(CurveError::Conflict { first, second, reason: "there are no observations" });
+        }
+        let data = Data::zeros(residuals, options.absolute_sigma);
+        CurveFit::of_parts(curve, data, start, options.names(names), method).fit()
     }
 }

@@ -39,7 +39,7 @@ pub(super) struct Robustness<T> {
 }
 
 /// The solves that a fit with a scale of its own takes.
-struct Search<T> {
+struct ScaleSearch<T> {
     /// The smallest scale: rounding of rounding.
     least: T,
     begun: Stopwatch,
@@ -48,7 +48,7 @@ struct Search<T> {
     evaluations: Evaluations,
 }
 
-impl<T: Real> Search<T> {
+impl<T: Real> ScaleSearch<T> {
     /// Collective.
     fn begin(checked: &CheckedFit<'_, T>) -> Result<Self, SolveError> {
         let mut squares = [checked.data.squared_responses()];
@@ -56,7 +56,7 @@ impl<T: Real> Search<T> {
         let size = if squares[0] > 0.0 { T::from_f64(squares[0].sqrt()) } else { T::ONE };
         let least = T::EPSILON * T::EPSILON * size;
         let evaluations = Evaluations::default();
-        Ok(Search { least, begun: Stopwatch::start(), iterations: 0, accepted: 0, evaluations })
+        Ok(ScaleSearch { least, begun: Stopwatch::start(), iterations: 0, accepted: 0, evaluations })
     }
 
     fn add(&mut self, report: &Report<T>) {
@@ -74,7 +74,7 @@ impl<T: Real> Search<T> {
 
     /// The report of one of the solves as that of the whole fit.
     fn account(self, report: Report<T>) -> Report<T> {
-        let Search { begun, iterations, accepted, evaluations, .. } = self;
+        let ScaleSearch { begun, iterations, accepted, evaluations, .. } = self;
         Report { iterations, accepted, evaluations, elapsed: begun.elapsed(), ..report }
     }
 }
@@ -93,7 +93,7 @@ impl<T: Real> CheckedFit<'_, T> {
             self.likelihood = Likelihood::Robust(loss, scale);
             return self.solve(start);
         }
-        let mut search = Search::begin(self)?;
+        let mut search = ScaleSearch::begin(self)?;
         let absolute: Arc<dyn RobustLoss<T>> = Arc::new(Loss::SoftL1);
         let approach = self.solve_with_mad(&absolute, T::from_f64(SHARP), start, APPROACHES, &mut search);
         let (tuning, near) = (loss.tuning(), approach.as_ref().map_or(start, |(_, report)| &report.x));
@@ -124,14 +124,14 @@ impl<T: Real> CheckedFit<'_, T> {
         tuning: T,
         start: &[T],
         fits: usize,
-        search: &mut Search<T>,
+        search: &mut ScaleSearch<T>,
     ) -> Result<(T, Report<T>), SolveError> {
         let mut scale = self.judge_scale(tuning, start)?.max(search.least);
         let mut last: Option<(T, T, Report<T>)> = None;
         for fit in 1.. {
             self.likelihood = Likelihood::Robust(loss.clone(), scale);
             let from = last.as_ref().map_or(start, |(_, _, report)| &report.x);
-            let solved = self.solve_by(&search.left_of(&self.solver), &self.data, &self.map, from);
+            let solved = self.solve_by(&search.left_of(&self.method.solver), &self.data, &self.map, from);
             let mut report = match (solved, last.take()) {
                 (Ok(report), before) => {
                     last = before;

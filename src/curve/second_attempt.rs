@@ -33,10 +33,7 @@ const AGREEING_BADLY: usize = 5;
 const NIELSEN: f64 = 1e-3;
 
 /// Tries a fit that ended badly in other ways, and returns the best result. Collective.
-pub(super) fn best_attempt<'a, T: Real>(
-    fit: FittedCurve<'a, T>,
-    robust: Option<&Robustness<T>>,
-) -> Result<FittedCurve<'a, T>, CurveError> {
+pub(super) fn best_attempt<T: Real>(fit: FittedCurve<'_, T>) -> Result<FittedCurve<'_, T>, CurveError> {
     if !fit.may_be_improved() {
         return Ok(fit);
     }
@@ -46,7 +43,7 @@ pub(super) fn best_attempt<'a, T: Real>(
     if other_starts.are_needless() && fit.report.is_converged() {
         return Ok(fit);
     }
-    let mut search = Search::after(fit, robust);
+    let mut search = AttemptSearch::after(fit);
     for way in search.ways(start, &other_starts) {
         if search.is_over() {
             return Ok(search.finish());
@@ -94,7 +91,7 @@ impl Spent {
 }
 
 /// The attempts until now.
-struct Search<'a, 'r, T: Real> {
+struct AttemptSearch<'a, T: Real> {
     best: FittedCurve<'a, T>,
     attempts: Attempts,
     /// Number of attempts that ended at the lowest cost.
@@ -104,26 +101,24 @@ struct Search<'a, 'r, T: Real> {
     spent: Spent,
     /// Cost at the start, and duration of the first attempt.
     first: (T, Duration),
-    robust: Option<&'r Robustness<T>>,
     /// The solver that was asked for, and whether it eliminates parameters.
     solver: LevenbergMarquardt<T>,
     variable_projection: bool,
 }
 
-impl<'a, 'r, T: Real> Search<'a, 'r, T> {
-    fn after(best: FittedCurve<'a, T>, robust: Option<&'r Robustness<T>>) -> Self {
+impl<'a, T: Real> AttemptSearch<'a, T> {
+    fn after(best: FittedCurve<'a, T>) -> Self {
         let (begun, evaluations) = (Stopwatch::start(), Evaluations::default());
         let mut spent = Spent { begun, iterations: 0, accepted: 0, evaluations };
         spent.add(&best.report);
-        Search {
+        AttemptSearch {
             attempts: best.attempts,
             agreeing: 1,
             is_stopped: false,
             spent,
             first: (best.report.initial_cost, best.report.elapsed),
-            robust,
-            solver: best.checked.solver.clone(),
-            variable_projection: best.checked.variable_projection,
+            solver: best.checked.method.solver.clone(),
+            variable_projection: best.checked.method.variable_projection,
             best,
         }
     }
@@ -163,13 +158,13 @@ impl<'a, 'r, T: Real> Search<'a, 'r, T> {
 
     /// Makes one more attempt. Where it fails there is still the best of the others. Collective.
     fn attempt(mut self, way: Way<T>) -> Result<Self, CurveError> {
-        let held = (score(&self.best.checked, &self.best.report, self.robust), self.best.checked.likelihood.clone());
+        let held = (score(&self.best.checked, &self.best.report), self.best.checked.likelihood.clone());
         let solver = self.left().with_damping(way.damping);
         let checked = &mut self.best.checked;
-        checked.solver = solver;
-        let solved = checked.solve_by_way(&way, self.robust, &mut self.spent);
-        checked.solver = self.solver.clone();
-        checked.variable_projection = self.variable_projection;
+        checked.method.solver = solver;
+        let solved = checked.solve_by_way(&way, &mut self.spent);
+        checked.method.solver = self.solver.clone();
+        checked.method.variable_projection = self.variable_projection;
         self.attempts.count += 1;
         let Ok(report) = solved else {
             self.best.checked.likelihood = held.1;
@@ -190,7 +185,7 @@ impl<'a, 'r, T: Real> Search<'a, 'r, T> {
         kind: Attempt,
         (old, likelihood): (T, Likelihood<T>),
     ) -> Result<Self, CurveError> {
-        let new = score(&self.best.checked, &report, self.robust);
+        let new = score(&self.best.checked, &report);
         let tolerance = T::from_f64(SAME).max(T::EPSILON.powf(T::from_f64(SAME_POWER))) * old.abs();
         let is_lower = new < old - tolerance;
         let may_be_better = new <= old && !self.best.is_usable();
@@ -216,7 +211,7 @@ impl<'a, 'r, T: Real> Search<'a, 'r, T> {
 
     /// The best result, with the work of all attempts.
     fn finish(self) -> FittedCurve<'a, T> {
-        let Search { mut best, attempts, spent, first: (initial_cost, elapsed), .. } = self;
+        let AttemptSearch { mut best, attempts, spent, first: (initial_cost, elapsed), .. } = self;
         let Spent { begun, iterations, accepted, evaluations } = spent;
         let elapsed = elapsed + begun.elapsed();
         best.report = Report { initial_cost, iterations, accepted, evaluations, elapsed, ..best.report };
@@ -226,8 +221,8 @@ impl<'a, 'r, T: Real> Search<'a, 'r, T> {
 }
 
 /// The number that is lower for a better result: the cost, or the scale of a robust loss that was judged by the residuals.
-fn score<T: Real>(checked: &CheckedFit<'_, T>, report: &Report<T>, robust: Option<&Robustness<T>>) -> T {
-    match (&checked.likelihood, robust) {
+fn score<T: Real>(checked: &CheckedFit<'_, T>, report: &Report<T>) -> T {
+    match (&checked.likelihood, &checked.options.robust) {
         (&Likelihood::Robust(_, scale), Some(Robustness { scale: None, .. })) => scale,
         _ => report.cost,
     }
@@ -236,27 +231,22 @@ fn score<T: Real>(checked: &CheckedFit<'_, T>, report: &Report<T>, robust: Optio
 impl<T: Real> CheckedFit<'_, T> {
     /// Solves from another start, or by another method. Under another likelihood, the parameters that enter linearly are eliminated
     /// from the least squares that lead to the start. Collective.
-    fn solve_by_way(
-        &mut self,
-        way: &Way<T>,
-        robust: Option<&Robustness<T>>,
-        spent: &mut Spent,
-    ) -> Result<Report<T>, SolveError> {
+    fn solve_by_way(&mut self, way: &Way<T>, spent: &mut Spent) -> Result<Report<T>, SolveError> {
         if !way.eliminates {
-            return self.solve_under(robust.cloned(), &way.start);
+            return self.solve_under_loss(&way.start);
         }
         let is_approach = !self.likelihood.is_sum_of_squares();
         let likelihood = std::mem::replace(&mut self.likelihood, Likelihood::Gaussian);
-        self.variable_projection = true;
+        self.method.variable_projection = true;
         let solved = self.solve(&way.start);
         self.likelihood = likelihood;
         if !is_approach {
             return solved;
         }
-        self.variable_projection = false;
+        self.method.variable_projection = false;
         let near = solved?;
         spent.add(&near);
-        self.solver.settings.spend(near.iterations, 1, near.evaluations.total(), near.elapsed);
-        self.solve_under(robust.cloned(), &near.x)
+        self.method.solver.settings.spend(near.iterations, 1, near.evaluations.total(), near.elapsed);
+        self.solve_under_loss(&near.x)
     }
 }

@@ -2,7 +2,7 @@
 
 use marquardt::curve::{FitManyError, Predictors};
 use marquardt::solver::FitStatus;
-use marquardt::{Bounds, FitMany};
+use marquardt::{CurveError, FitMany};
 use ndarray::{Array2, Array3};
 
 use crate::curves::{Formula, line, peak};
@@ -44,7 +44,7 @@ fn starts_sigma_and_bounds_have_the_shapes_of_what_they_belong_to() {
     assert_named(fit().sigma(&narrow), &["19", "20"]);
     assert_named(fit().sigma(&short), &["5", "7"]);
 
-    assert_named(fit().bounds(Bounds::new([0.0; 3], [9.0; 3]).unwrap()), &["3", "4"]);
+    assert_named(fit().bounds("depth", 0.0..=9.0), &["depth", "amplitude"]);
 }
 
 #[test]
@@ -70,12 +70,15 @@ fn tolerances_are_not_negative() {
 fn noise_and_bounds_are_not_swallowed() {
     let (x, y) = ([0.0; 20], zeros(7, 20));
     let fit = || FitMany::new(peak(), &x, &y).start(&[1.0; 4]);
-    assert!(matches!(fit().absolute_sigma(true).fit().unwrap_err(), FitManyError::AbsoluteWithoutSigma));
-    for count in [0, 3, 5] {
-        let bounds = Bounds::new(vec![-f64::INFINITY; count], vec![f64::INFINITY; count]).unwrap();
-        let error = fit().bounds(bounds).fit().unwrap_err();
-        assert!(matches!(error, FitManyError::BoundsLength { parameters: 4, found } if found == count), "{error}");
-    }
+    let refused = |fit: FitMany<'_, f64, _>| match fit.fit().unwrap_err() {
+        FitManyError::Options(error) => *error,
+        error => panic!("{error}"),
+    };
+    assert!(matches!(refused(fit().absolute_sigma(true)), CurveError::AbsoluteWithoutSigma));
+    assert!(matches!(refused(fit().counts().sigma(&[1.0; 20])), CurveError::Conflict { first: "counts", .. }));
+    assert!(matches!(refused(fit().prior("width", 1.0, 0.1)), CurveError::Conflict { first: "a prior", .. }));
+    assert!(matches!(refused(fit().scale("width", 0.0)), CurveError::Scale { .. }));
+    assert!(matches!(refused(fit().bounds("width", f64::NAN..)), CurveError::CrossedBounds { .. }));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use marquardt::{Bounds, CurveFit, FitMany};
 use ndarray::{Array2, array};
 use rand_distr::{Distribution, Uniform};
 
-use crate::curves::{assert_same, largest_cosine, saturation};
+use crate::curves::{assert_same, largest_cosine, saturation, within};
 
 const POINTS: usize = 17;
 const LOWER: [f64; 3] = [2.7, 0.45, 0.63];
@@ -34,7 +34,8 @@ fn a_bound_that_holds_only_the_start_is_left() {
     let y =
         array![[0.23, 0.7, 1.0, 1.17, 1.25, 1.27, 1.25, 1.21, 1.17, 1.12, 1.07, 1.02, 0.98, 0.93, 0.89, 0.85, 0.82]];
     let start = [2.7027, 0.6, 0.63063];
-    let fits = FitMany::new(saturation(), &x(), &y).start(&start).bounds(bounds()).fit().unwrap();
+    let fits =
+        FitMany::new(saturation(), &x(), &y).start(&start).options(within(&saturation(), &bounds())).fit().unwrap();
     let (x, y) = (x(), y.as_slice().unwrap());
     assert_same(&fits, 0, &one_fit(&x, y, &start).fit().unwrap());
     assert!(fits.cost[0] < 4.08e-3, "{}", fits.cost[0]);
@@ -64,7 +65,8 @@ fn no_fit_of_two_thousand_ends_above_its_single_fit() {
             start[[row, j]] = if is_at_bound { bound } else { inside };
         }
     }
-    let fits = FitMany::new(saturation(), &x(), &y).start(&start).bounds(bounds()).fit().unwrap();
+    let fits =
+        FitMany::new(saturation(), &x(), &y).start(&start).options(within(&saturation(), &bounds())).fit().unwrap();
     let mut differing = Vec::new();
     for row in 0..FITS {
         let y = y.row(row).to_vec();
@@ -86,7 +88,11 @@ fn no_fit_of_two_thousand_ends_above_its_single_fit() {
 fn where_all_bounds_are_equal_there_is_nothing_to_fit() {
     let y = Array2::from_elem((3, POINTS), 0.5);
     let at = [3.0, 1.0, 1.0];
-    let fits = FitMany::new(saturation(), &x(), &y).start(&at).bounds(Bounds::new(at, at).unwrap()).fit().unwrap();
+    let fits = FitMany::new(saturation(), &x(), &y)
+        .start(&at)
+        .options(within(&saturation(), &Bounds::new(at, at).unwrap()))
+        .fit()
+        .unwrap();
     for row in 0..3 {
         assert_eq!((fits.status[row], fits.iterations[row]), (FitStatus::Converged, 0));
         assert_eq!(

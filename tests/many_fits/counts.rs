@@ -4,7 +4,7 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
 use marquardt::curve::{FitManyError, NanPolicy};
 use marquardt::solver::FitStatus;
-use marquardt::{CurveFit, FitMany, Formula, Model, Real, model};
+use marquardt::{CurveError, CurveFit, FitMany, Formula, Model, Real, model};
 use ndarray::{Array2, array};
 use rand_distr::{Distribution, Poisson};
 
@@ -148,7 +148,8 @@ fn what_is_no_count_is_refused() {
     let fits = FitMany::new(decay(), &time, &y).start(&[1.0, 0.5, -2.0]).counts().fit().unwrap();
     assert_eq!((fits.status[0], fits.converged()), (FitStatus::NonFiniteStart, 0));
     let error = FitMany::new(decay(), &time, &y).start(&starts(9)).counts().sigma(&[1.0; POINTS]).fit();
-    assert!(matches!(error.unwrap_err(), FitManyError::SigmaOfCounts));
+    let FitManyError::Options(error) = error.unwrap_err() else { panic!("not of the options") };
+    assert!(matches!(*error, CurveError::Conflict { first: "counts", second: "sigma", .. }));
     let nothing = Array2::zeros((3, POINTS));
     let fits = FitMany::new(decay(), &time, &nothing).start(&[1.0, 0.5, 1.0]).counts().fit().unwrap();
     assert!(fits.parameters.iter().all(|parameter| parameter.is_finite()), "{fits:?}");

@@ -2,7 +2,7 @@
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
-use marquardt::curve::ManyFits;
+use marquardt::curve::{FitOptions, ManyFits};
 use marquardt::number::Number;
 use marquardt::{Bounds, Dual, FitMany, FittedCurve, Model, Real, ScalarOf, model};
 use ndarray::Array2;
@@ -12,6 +12,14 @@ use rand_distr::{Distribution, Normal, Uniform};
 pub trait Formula: Model<f64> + Model<f32> + Copy + Send + Sync {}
 
 impl<M: Model<f64> + Model<f32> + Copy + Send + Sync> Formula for M {}
+
+/// The bounds of a model's parameters as options.
+pub fn within<T: Real>(model: &impl Model<T>, bounds: &Bounds<T>) -> FitOptions<T> {
+    let ends = bounds.lower().iter().zip(bounds.upper()).enumerate();
+    ends.fold(FitOptions::new(), |options, (index, (&lower, &upper))| {
+        options.bounds(&model.parameter_name(index), lower..=upper)
+    })
+}
 
 pub fn line() -> impl Formula {
     model!(|x; slope, intercept| slope * x + intercept)

@@ -1,10 +1,12 @@
 //! Parameters that are fixed or tied, covariances, and robust losses: each fit is what `CurveFit` makes of it.
 
-use marquardt::curve::{FitManyError, ManyFits};
+use marquardt::curve::{FitManyError, FitOptions, ManyFits};
 use marquardt::models::{ExponentialDecayOffset, Named};
 use marquardt::solver::FitStatus;
 use marquardt::{Bounds, CurveError, CurveFit, FitMany, Formula, Loss, Model, Real, Tie, model};
 use ndarray::{Array2, ArrayView1, Axis, array};
+
+use crate::curves::within;
 
 /// Two decays over a background, with a little noise: a row for each fit.
 fn decays<T: Real>(fits: usize) -> (Vec<T>, Array2<T>) {
@@ -119,7 +121,10 @@ fn all_said<T: Real>(tolerance: f64) {
         if !is_said("c") {
             start[4] = T::from_f64(0.4);
         }
-        let fits = many(FitMany::new(in_lanes, &x, &y).start(&start).bounds(bounds.clone()).covariances(true), said);
+        let fits = many(
+            FitMany::new(in_lanes, &x, &y).start(&start).options(within(&in_lanes, &bounds)).covariances(true),
+            said,
+        );
         let fits = fits.fit().unwrap();
         assert_single(&in_lanes, &x, &y, said, Some(&bounds), &fits, tolerance);
         assert!(is_said("c") || fits.parameters.column(4).iter().all(|&c| c == T::from_f64(0.35)));
@@ -247,10 +252,8 @@ fn robust_fits_are_those_of_single_fits() {
             }
         }
     }
-    assert!(matches!(
-        FitMany::new(decay, &x, &y).start(&start).robust(Loss::Huber).counts().fit(),
-        Err(FitManyError::RobustCounts)
-    ));
+    let error = FitMany::new(decay, &x, &y).start(&start).robust(Loss::Huber).counts().fit().unwrap_err();
+    assert!(error.to_string().contains("a robust loss"), "{error}");
     let error = FitMany::new(decay, &x, &y).start(&start).f_scale(-1.0).fit().unwrap_err();
     assert!(error.to_string().contains("-1"), "{error}");
 }
@@ -262,7 +265,7 @@ fn what_makes_no_sense_is_refused_by_name() {
     let fits = || FitMany::new(decay, &x, &y).start(&[3.0, 1.0, 0.3]);
     let tie = |text: &str| Tie::parse(text).unwrap();
     let refused = |fits: FitMany<'_, f64, _>| match fits.fit().unwrap_err() {
-        FitManyError::Parameter(error) => *error,
+        FitManyError::Options(error) => *error,
         error => panic!("{error}"),
     };
     assert!(matches!(refused(fits().fix("rate")), CurveError::NoSuchParameter { name, .. } if name == "rate"));
@@ -274,9 +277,9 @@ fn what_makes_no_sense_is_refused_by_name() {
     assert!(matches!(circle, CurveError::TieToItself { .. }));
     assert!(matches!(refused(fits().fix("a").fix("k").fix_at("c", 0.0)), CurveError::NothingToFit));
     assert!(refused(fits().fix_at("c", f64::NAN)).to_string().contains("c"));
-    let bounds = || Bounds::new(vec![0.0; 3], vec![5.0; 3]).unwrap();
-    assert!(matches!(refused(fits().tie("k", tie("a")).bounds(bounds())), CurveError::TiedAndBounded { .. }));
-    assert!(refused(fits().fix_at("c", -1.0).bounds(bounds())).to_string().contains("c"));
+    assert!(matches!(refused(fits().tie("k", tie("a")).bounds("k", 0.0..5.0)), CurveError::TiedAndBounded { .. }));
+    assert!(matches!(refused(fits().bounds("k", 5.0..0.0)), CurveError::CrossedBounds { .. }));
+    assert!(refused(fits().fix_at("c", -1.0).bounds("c", 0.0..5.0)).to_string().contains("c"));
     // A tie that has no value at the start of one fit is that fit's own fault.
     let start = array![[3.0, 1.0, 0.3], [-3.0, 1.0, 0.3], [3.0, 1.0, 0.3]];
     let many = FitMany::new(decay, &x, &y).start(&start).tie("c", tie("ln(a)")).fit().unwrap();
@@ -300,4 +303,50 @@ fn nothing_is_nan_without_degrees_of_freedom() {
             assert_eq!(covariance, expected, "{fit}: {i}, {j}");
         }
     }
+}
+
+/// Priors, and starts by name, are those of single fits, in both precisions and for counts, too.
+#[test]
+fn options_of_parameters_are_those_of_single_fits() {
+    fn options_in<T: Real>(tolerance: f64) {
+        let (x, y) = decays::<T>(3);
+        let (of, sigma) = (T::from_f64, vec![T::from_f64(0.05); x.len()]);
+        let decay = model!(|x; a, k, c| a * exp(-k * x) + c);
+        let noise = FitOptions::new().absolute_sigma(true).prior("k", of(0.9), of(0.01));
+        let options = [
+            noise.clone(),
+            noise.clone().start("a", of(2.0)).bounds("c", of(0.0)..),
+            noise.clone().fix_at("c", of(0.3)).scale("a", of(8.0)),
+            noise.tie("c", Tie::parse("a / 10").unwrap()).prior("c", of(0.4), of(0.2)),
+        ];
+        for options in options {
+            let fits = FitMany::new(decay, &x, &y).options(options.clone()).sigma(&sigma);
+            let fits = fits.start(&[3.0, 1.0, 0.3].map(of)).fit().unwrap();
+            for (fit, y) in y.rows().into_iter().enumerate() {
+                let one = CurveFit::model(decay, &x, y.as_slice().unwrap(), &[3.0, 1.0, 0.3].map(of));
+                let one = one.options(options.clone()).sigma(&sigma).fit().unwrap();
+                for (j, parameter) in one.parameters().iter().enumerate() {
+                    let (value, error) = (fits.parameters[[fit, j]], fits.standard_errors[[fit, j]]);
+                    assert!((value - parameter.value).abs().to_f64() < tolerance, "{fit} {}", parameter.name);
+                    assert!((error - parameter.standard_error).abs().to_f64() < tolerance, "{fit} {}", parameter.name);
+                }
+                assert!((fits.cost[fit] / one.report().cost - T::ONE).abs().to_f64() < tolerance);
+            }
+        }
+    }
+    options_in::<f64>(1e-8);
+    options_in::<f32>(1e-3);
+}
+
+#[test]
+fn names_may_be_given() {
+    let (x, y) = decays::<f64>(2);
+    let decay = model!(|x; a, k, c| a * exp(-k * x) + c);
+    let fits =
+        |names: &[&'static str]| FitMany::new(decay, &x, &y).start(&[3.0, 1.0, 0.3]).names(names.iter().copied());
+    let found = fits(&["height", "rate", "dark"]).bounds("rate", 1.0..).fit().unwrap();
+    assert_eq!(found.names, ["height", "rate", "dark"]);
+    assert!(found.parameters.column(1).iter().all(|&rate| rate == 1.0));
+    let error = fits(&["height", "rate"]).fit().unwrap_err();
+    assert!(error.to_string().contains("2 names"), "{error}");
 }

@@ -6,7 +6,7 @@ use marquardt::solver::{CancelToken, FitStatus};
 use marquardt::{Bounds, FitMany, Real};
 use ndarray::{Array2, Axis, s};
 
-use crate::curves::{Curves, Peaks, assert_identical, largest_cosine};
+use crate::curves::{Curves, Peaks, assert_identical, largest_cosine, within};
 
 const FITS: usize = 6;
 
@@ -107,8 +107,7 @@ fn what_prevents_a_fit_is_its_status() {
         curves.start[[3, 1]] = curves.x[20];
         curves.start[[3, 2]] = 0.0;
         curves.start[[4, 8]] = 1e3;
-        let bounds = Bounds::unbounded(parameters).with(8, -1e2, 1e2).unwrap();
-        let fits = fit(&curves).bounds(bounds).fit().unwrap();
+        let fits = fit(&curves).bounds("b9", -1e2..=1e2).fit().unwrap();
         use FitStatus::*;
         let expected = [NonFiniteData, Overflow, NonFiniteStart, NonFiniteStart, StartOutOfBounds, Converged];
         assert_eq!(fits.status.to_vec(), expected, "{parameters} parameters");
@@ -130,7 +129,10 @@ fn where_all_bounds_are_equal_there_is_nothing_to_fit() {
         let at = curves.start.row(0).to_vec();
         let held = Array2::from_shape_fn((FITS, parameters), |(_, j)| at[j]);
         curves.start.assign(&held);
-        let fits = fit(&curves).bounds(Bounds::new(at.clone(), at.clone()).unwrap()).fit().unwrap();
+        let fits = fit(&curves)
+            .options(within(&Peaks { parameters }, &Bounds::new(at.clone(), at.clone()).unwrap()))
+            .fit()
+            .unwrap();
         for row in 0..FITS {
             assert_eq!((fits.status[row], fits.iterations[row]), (FitStatus::Converged, 0));
             assert_eq!(

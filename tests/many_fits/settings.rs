@@ -6,7 +6,7 @@ use marquardt::solver::FitStatus;
 use marquardt::{Bounds, CurveFit, FitMany, model};
 use ndarray::{Array1, Array2, Array3, Axis, s};
 
-use crate::curves::{DECAY, LINE, PEAK, assert_identical, assert_same, decay, line, peak};
+use crate::curves::{DECAY, LINE, PEAK, assert_identical, assert_same, decay, line, peak, within};
 
 #[test]
 fn one_start_serves_all() {
@@ -97,7 +97,8 @@ fn bounds_hold() {
     for mut row in start.rows_mut() {
         bounds.project(row.as_slice_mut().unwrap());
     }
-    let fits = FitMany::new(peak(), &curves.x, &curves.y).start(&start).bounds(bounds.clone()).fit().unwrap();
+    let fits =
+        FitMany::new(peak(), &curves.x, &curves.y).start(&start).options(within(&peak(), &bounds)).fit().unwrap();
     let mut active = 0;
     for row in 0..40 {
         let start = start.row(row).to_vec();
@@ -124,7 +125,7 @@ fn a_start_beyond_the_bounds_is_its_own_fault_alone() {
     let curves = PEAK.draw::<f64>(peak(), 20, 40, 5);
     let bounds = Bounds::new([0.0, -5.0, 0.1, -2.0], [9.0, 5.0, 5.0, 2.0]).unwrap();
     let fit = |start: &Array2<f64>| {
-        FitMany::new(peak(), &curves.x, &curves.y).start(start).bounds(bounds.clone()).fit().unwrap()
+        FitMany::new(peak(), &curves.x, &curves.y).start(start).options(within(&peak(), &bounds)).fit().unwrap()
     };
     let mut start = curves.start.clone();
     start[[8, 2]] = 6.0;
@@ -165,7 +166,11 @@ fn the_model_guesses() {
         Array2::from_shape_fn((7, 40), |(row, i)| 3.0 * (-x[i] / (1.0 + 0.3 * row as f64)).exp() + noise(row, i));
     // The guess is moved within.
     let bounds = Bounds::new([0.0, 0.0], [2.5, 9.0]).unwrap();
-    let bounded = FitMany::new(ExponentialDecay, &x, &decays).guessed().bounds(bounds).fit().unwrap();
+    let bounded = FitMany::new(ExponentialDecay, &x, &decays)
+        .guessed()
+        .options(within(&ExponentialDecay, &bounds))
+        .fit()
+        .unwrap();
     for row in 0..7 {
         assert_same(&fits, row, &CurveFit::guessed(Gaussian, &x, peaks.row(row)).fit().unwrap());
         let one = CurveFit::guessed(ExponentialDecay, &x, decays.row(row)).bounds("amplitude", 0.0..=2.5);

@@ -10,7 +10,7 @@ use rand_distr::{Distribution, Uniform};
 
 use crate::curves::{
     Curves, DECAY, Design, Formula, LOGISTIC, PEAK, Peaks, RATE, SATURATION, TWO_PEAKS, TWO_PEAKS_ON_PARABOLA,
-    at_point, decay, logistic, peak, rate, saturation, two_peaks, two_peaks_on_parabola,
+    at_point, decay, logistic, peak, rate, saturation, two_peaks, two_peaks_on_parabola, within,
 };
 
 /// Trial steps of a fit.
@@ -89,7 +89,8 @@ fn compare<T: Real, const N: usize>(
         start.rows_mut().into_iter().for_each(|mut row| bounds.project(row.as_slice_mut().unwrap()));
     }
 
-    let mut many = FitMany::new(model, &x, &y).start(&start).bounds(bounds.clone()).max_iterations(MAX_ITERATIONS);
+    let mut many =
+        FitMany::new(model, &x, &y).start(&start).options(within(&model, &bounds)).max_iterations(MAX_ITERATIONS);
     many = many.nan_policy(NanPolicy::Omit);
     if setting.weighted {
         many = many.sigma(&sigma).absolute_sigma(true);

@@ -1,11 +1,8 @@
 //! Assignments to parameters by name, as they are written on the command line.
 
-use std::collections::HashSet;
 use std::str::FromStr;
 
 use thiserror::Error;
-
-use crate::failure::Failure;
 
 /// Reason why a text is no assignment.
 #[derive(Debug, Error, PartialEq)]
@@ -18,14 +15,14 @@ pub enum AssignmentError {
 
 /// Start of a parameter, `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Start {
+pub struct StartAssignment {
     pub name: String,
     pub value: f64,
 }
 
 /// Bounds or range of a parameter, `NAME=LOW..HIGH`; infinite where an end is left out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bounds {
+pub struct RangeAssignment {
     pub name: String,
     pub low: f64,
     pub high: f64,
@@ -33,14 +30,14 @@ pub struct Bounds {
 
 /// Parameter that is not fitted, `NAME` or `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fix {
+pub struct FixAssignment {
     pub name: String,
     pub value: Option<f64>,
 }
 
 /// Gaussian prior of a parameter, `NAME=MEAN~DEVIATION`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prior {
+pub struct PriorAssignment {
     pub name: String,
     pub mean: f64,
     pub deviation: f64,
@@ -48,21 +45,21 @@ pub struct Prior {
 
 /// Parameter that follows from others, `NAME=FORMULA`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tied {
+pub struct TieAssignment {
     pub name: String,
     pub formula: String,
 }
 
-impl FromStr for Start {
+impl FromStr for StartAssignment {
     type Err = AssignmentError;
 
     fn from_str(text: &str) -> Result<Self, AssignmentError> {
         let (name, value) = split(text, "NAME=VALUE")?;
-        Ok(Start { name, value: number(value)? })
+        Ok(StartAssignment { name, value: number(value)? })
     }
 }
 
-impl FromStr for Bounds {
+impl FromStr for RangeAssignment {
     type Err = AssignmentError;
 
     fn from_str(text: &str) -> Result<Self, AssignmentError> {
@@ -71,20 +68,20 @@ impl FromStr for Bounds {
         let (low, high) = range.split_once("..").ok_or(AssignmentError::Form { expected })?;
         let end = |text: &str, none| if text.trim().is_empty() { Ok(none) } else { number(text) };
         let high = high.trim_start_matches('=');
-        Ok(Bounds { name, low: end(low, f64::NEG_INFINITY)?, high: end(high, f64::INFINITY)? })
+        Ok(RangeAssignment { name, low: end(low, f64::NEG_INFINITY)?, high: end(high, f64::INFINITY)? })
     }
 }
 
-impl FromStr for Fix {
+impl FromStr for FixAssignment {
     type Err = AssignmentError;
 
     fn from_str(text: &str) -> Result<Self, AssignmentError> {
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-        Ok(Fix { name: name.trim().to_owned(), value: value.map(number).transpose()? })
+        Ok(FixAssignment { name: name.trim().to_owned(), value: value.map(number).transpose()? })
     }
 }
 
-impl FromStr for Prior {
+impl FromStr for PriorAssignment {
     type Err = AssignmentError;
 
     fn from_str(text: &str) -> Result<Self, AssignmentError> {
@@ -92,25 +89,16 @@ impl FromStr for Prior {
         let (name, value) = split(text, expected)?;
         let (mean, deviation) =
             value.split_once('~').or_else(|| value.split_once('±')).ok_or(AssignmentError::Form { expected })?;
-        Ok(Prior { name, mean: number(mean)?, deviation: number(deviation)? })
+        Ok(PriorAssignment { name, mean: number(mean)?, deviation: number(deviation)? })
     }
 }
 
-impl FromStr for Tied {
+impl FromStr for TieAssignment {
     type Err = AssignmentError;
 
     fn from_str(text: &str) -> Result<Self, AssignmentError> {
         let (name, formula) = split(text, "NAME=FORMULA")?;
-        Ok(Tied { name, formula: formula.trim().to_owned() })
-    }
-}
-
-/// Refuses an option that says two things of one parameter.
-pub fn check_once<'n>(option: &str, names: impl Iterator<Item = &'n String>) -> Result<(), Failure> {
-    let mut known = HashSet::new();
-    match names.into_iter().find(|name| !known.insert(name.as_str())) {
-        Some(name) => Err(Failure::new(format!("{option} has {name:?} twice"))),
-        None => Ok(()),
+        Ok(TieAssignment { name, formula: formula.trim().to_owned() })
     }
 }
 
@@ -128,7 +116,7 @@ mod tests {
     use super::*;
 
     fn bounds(text: &str) -> Result<(f64, f64), AssignmentError> {
-        text.parse().map(|Bounds { low, high, .. }| (low, high))
+        text.parse().map(|RangeAssignment { low, high, .. }| (low, high))
     }
 
     #[test]
@@ -143,12 +131,12 @@ mod tests {
 
     #[test]
     fn assignments_have_their_forms() {
-        assert_eq!("a = -1e-2".parse(), Ok(Start { name: "a".into(), value: -0.01 }));
-        assert_eq!("a".parse::<Start>(), Err(AssignmentError::Form { expected: "NAME=VALUE" }));
-        assert_eq!("a".parse(), Ok(Fix { name: "a".into(), value: None }));
-        assert_eq!("a=".parse::<Fix>(), Err(AssignmentError::NotANumber { text: String::new() }));
-        let prior = Prior { name: "a".into(), mean: 1.0, deviation: 0.2 };
+        assert_eq!("a = -1e-2".parse(), Ok(StartAssignment { name: "a".into(), value: -0.01 }));
+        assert_eq!("a".parse::<StartAssignment>(), Err(AssignmentError::Form { expected: "NAME=VALUE" }));
+        assert_eq!("a".parse(), Ok(FixAssignment { name: "a".into(), value: None }));
+        assert_eq!("a=".parse::<FixAssignment>(), Err(AssignmentError::NotANumber { text: String::new() }));
+        let prior = PriorAssignment { name: "a".into(), mean: 1.0, deviation: 0.2 };
         assert_eq!(["a=1~0.2", "a = 1 ± 0.2"].map(str::parse), [Ok(prior.clone()), Ok(prior)]);
-        assert_eq!("a=2*b".parse(), Ok(Tied { name: "a".into(), formula: "2*b".into() }));
+        assert_eq!("a=2*b".parse(), Ok(TieAssignment { name: "a".into(), formula: "2*b".into() }));
     }
 }

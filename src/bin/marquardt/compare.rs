@@ -1,24 +1,22 @@
 //! `marquardt compare`: several curves to the same columns.
 
-use std::path::Path;
-
 use marquardt::curve::Comparison;
 use marquardt::models::Named;
 
-use crate::arguments::{CompareArguments, CurveArguments};
-use crate::assignments::Start;
+use crate::arguments::{CompareArguments, ParameterArguments};
+use crate::assignments::StartAssignment;
 use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
 use crate::data::{self, Data};
 use crate::failure::{Ending, Failure};
 use crate::needed_columns::Needs;
 use crate::output;
-use crate::table::{Cell, Format, Table};
+use crate::table::{Cell, Table};
 use crate::terminal::note;
 
 /// Fits all of them, and prints them best first.
 pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
-    output::check_formats(arguments.formats())?;
+    output::check_formats(arguments.formats.all())?;
     let formulas: Vec<&str> = arguments.formula.iter().map(String::as_str).collect();
     let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &[] })?;
     let names = match (&arguments.models[..], &arguments.formula[..]) {
@@ -32,7 +30,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     for formula in &arguments.formula {
         candidates.push(curve::in_columns(formula, &table, &arguments.data)?);
     }
-    for Start { name, .. } in &arguments.start {
+    for StartAssignment { name, .. } in &arguments.start {
         if !candidates.iter().any(|Chosen { curve, .. }| curve.parameters().contains(name)) {
             return Err(Failure::new(format!("--start: no curve has a parameter {name:?}")));
         }
@@ -43,9 +41,10 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     let (mut failed, mut warnings) = (Vec::new(), Vec::new());
     for Chosen { curve, x_names, y_name } in candidates {
         let data = Data::select(&table, &arguments.data, x_names, y_name)?;
-        let of_curve = CurveArguments { start: arguments.start.clone(), ..Default::default() };
-        let of_curve = of_curve.of_parameters(curve.parameters());
-        let fit = curve_fit::build(&curve, &data, &of_curve, &arguments.method)?;
+        let is_own = |start: &&StartAssignment| curve.parameters().contains(&start.name);
+        let start = arguments.start.iter().filter(is_own).cloned().collect();
+        let parameters = ParameterArguments { start, ..Default::default() };
+        let fit = curve_fit::build(&curve, &data, &parameters, &arguments.method)?;
         match curve_fit::solve(fit, &arguments.method) {
             Ok(Solved { fit, .. }) if fit.report().is_converged() => {
                 let unusable = fit.warnings().iter().filter(|warning| warning.is_unusable());
@@ -75,19 +74,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
             Cell::from(deviation),
         ]);
     }
-    let mut has_printed = false;
-    for (format, path) in arguments.formats() {
-        let text = match format {
-            Format::Json => format!("{:#}\n", ranking.to_json()),
-            Format::Csv => ranking.to_csv()?,
-            Format::Markdown => ranking.to_markdown(),
-        };
-        output::write(path, &text)?;
-        has_printed |= path.as_os_str() == "-";
-    }
-    if !has_printed {
-        output::write(Path::new("-"), &format!("{ranking}\n"))?;
-    }
+    output::print_table(&arguments.formats, &ranking)?;
     left_out.into_iter().for_each(note);
     for (name, reason) in &failed {
         note(format_args!("note: {name:?} is left out: {reason}"));

@@ -1,14 +1,13 @@
 //! Curve fits as the arguments ask for them.
 
-use std::ops::Bound;
 use std::time::Duration;
 
 use marquardt::curve::{Curve, FromModel, MultiStartError};
 use marquardt::models::AnyModel;
-use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt, Tie};
+use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt};
 
-use crate::arguments::{CurveArguments, MethodArguments};
-use crate::assignments::{Bounds, Fix, Prior, Start, Tied, check_once};
+use crate::arguments::{MethodArguments, ParameterArguments, check_once};
+use crate::assignments::RangeAssignment;
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -22,34 +21,11 @@ const HEADING: &str = "  trial          cost    damping  gain ratio        step 
 pub fn build<'a>(
     curve: &AnyModel,
     data: &'a Data,
-    of_curve: &CurveArguments,
+    parameters: &ParameterArguments,
     method: &MethodArguments,
 ) -> Result<CurveFit<'a, f64, FromModel<AnyModel>>, Failure> {
-    check_once("--start", of_curve.start.iter().map(|start| &start.name))?;
-    check_once("--bounds", of_curve.bounds.iter().map(|bounds| &bounds.name))?;
-    check_once("--fix", of_curve.fix.iter().map(|fix| &fix.name))?;
-    check_once("--tie", of_curve.tie.iter().map(|tied| &tied.name))?;
-    check_once("--prior", of_curve.prior.iter().map(|prior| &prior.name))?;
-    check_once("--range", method.range.iter().map(|range| &range.name))?;
-    let mut fit = CurveFit::guessed(curve.clone(), &data.x, &data.y);
-    for Start { name, value } in &of_curve.start {
-        fit = fit.start(name, *value);
-    }
-    for Bounds { name, low, high } in &of_curve.bounds {
-        fit = fit.bounds(name, (Bound::Included(*low), Bound::Included(*high)));
-    }
-    for Fix { name, value } in &of_curve.fix {
-        fit = match value {
-            Some(value) => fit.fix_at(name, *value),
-            None => fit.fix(name),
-        };
-    }
-    for Tied { name, formula } in &of_curve.tie {
-        fit = fit.tie(name, Tie::parse(formula).map_err(Failure::of_formula("--tie"))?);
-    }
-    for Prior { name, mean, deviation } in &of_curve.prior {
-        fit = fit.prior(name, *mean, *deviation);
-    }
+    check_once(method.range.iter().map(|range| ("--range", range.name.as_str())))?;
+    let mut fit = CurveFit::guessed(curve.clone(), &data.x, &data.y).options(parameters.options()?);
     if let Some(sigma) = &data.sigma {
         fit = fit.sigma(sigma).absolute_sigma(method.absolute_sigma);
     }
@@ -72,7 +48,7 @@ pub fn solve<'a, C: Curve<f64> + 'a>(
 ) -> Result<Solved<'a>, MultiStartError> {
     let Some(starts) = method.multi_start else { return solve_from_start(fit, method) };
     let mut search = prepared(fit, method).multi_start().starts(starts as usize).seed(method.seed).progress();
-    for Bounds { name, low, high } in &method.range {
+    for RangeAssignment { name, low, high } in &method.range {
         search = search.range(name, *low..=*high);
     }
     let found = search.run()?;

@@ -29,7 +29,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         },
     )?;
     let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
-    curve::note_of_e(&chosen.curve, &arguments.curve.start);
+    curve::note_of_e(&chosen.curve, &arguments.curve.parameters.start);
     let by = arguments.groups.group_by.as_deref();
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, by);
     if let Some(by) = by {
@@ -41,7 +41,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let data = Data::select(&table, &arguments.data, x_names, y_name)?;
     note_of_groups(&table);
     drop(table);
-    let fit = curve_fit::build(&curve, &data, &arguments.curve, &arguments.method)?;
+    let fit = curve_fit::build(&curve, &data, &arguments.curve.parameters, &arguments.method)?;
     let Solved { fit, minima } =
         curve_fit::solve(fit, &arguments.method).map_err(|error| curve_fit::explain(error, &data))?;
     left_out.into_iter().for_each(note);
@@ -57,21 +57,10 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     if let Some(path) = &arguments.output.residuals {
         output::write(path, &residuals(&data, &fit.fitted().to_vec()).to_csv()?)?;
     }
-    print(&report, arguments)?;
+    let digits = arguments.output.digits;
+    output::print(&arguments.output.formats, |format| report.render(format), || report.to_text(digits))?;
     fit.warnings().iter().for_each(|warning| note(format_args!("warning: {warning}")));
     Ok(report.ending())
-}
-
-fn print(report: &Report, arguments: &FitArguments) -> Result<(), Failure> {
-    let mut has_printed = false;
-    for (format, path) in arguments.output.formats() {
-        output::write(path, &report.render(format)?)?;
-        has_printed |= path.as_os_str() == "-";
-    }
-    if has_printed {
-        return Ok(());
-    }
-    output::write(Path::new("-"), &report.to_text(arguments.output.digits))
 }
 
 /// Title of a report: the one given, or else the file and the curve.

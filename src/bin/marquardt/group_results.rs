@@ -45,25 +45,19 @@ impl GroupResults<'_> {
     }
 
     pub fn print(&self, arguments: &FitArguments) -> Result<(), Failure> {
-        let mut has_printed = false;
-        for (format, path) in arguments.output.formats() {
-            let text = match format {
-                Format::Json => format!("{:#}\n", self.to_json()?),
-                Format::Csv => self.parameters().to_csv()?,
-                Format::Markdown => self.to_markdown(),
-            };
-            output::write(path, &text)?;
-            has_printed |= path.as_os_str() == "-";
-        }
-        if has_printed {
-            return Ok(());
-        }
-        let tables = self.tables().into_iter().map(|(title, table)| format!("\n{title}\n{table}\n"));
-        let first = match &self.shared {
-            Some(shared) => shared.to_text(arguments.output.digits),
-            None => format!("{}\n", self.overview()),
+        let render = |format| match format {
+            Format::Json => Ok(format!("{:#}\n", self.to_json()?)),
+            Format::Csv => self.parameters().to_csv(),
+            Format::Markdown => Ok(self.to_markdown()),
         };
-        output::write("-".as_ref(), &(first + &tables.collect::<String>()))
+        output::print(&arguments.output.formats, render, || {
+            let tables = self.tables().into_iter().map(|(title, table)| format!("\n{title}\n{table}\n"));
+            let first = match &self.shared {
+                Some(shared) => shared.to_text(arguments.output.digits),
+                None => format!("{}\n", self.overview()),
+            };
+            first + &tables.collect::<String>()
+        })
     }
 
     /// Groups with fits of their own.

@@ -4,8 +4,8 @@ use marquardt::GlobalFit;
 use marquardt::curve::{FitSummary, ParameterState, Plot, Series};
 use marquardt::models::AnyModel;
 
-use crate::arguments::{CurveArguments, FitArguments};
-use crate::assignments::Start;
+use crate::arguments::FitArguments;
+use crate::assignments::StartAssignment;
 use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
 use crate::data::Data;
@@ -24,7 +24,7 @@ pub struct Group {
     pub name: String,
     pub data: Data,
     /// Parameters found by the group's own fit.
-    pub found: Vec<Start>,
+    pub found: Vec<StartAssignment>,
 }
 
 /// All groups, and the options of their fits.
@@ -95,11 +95,7 @@ impl<'a> Groups<'a> {
                 )));
             }
         }
-        let held = |name: &&String| {
-            let CurveArguments { fix, tie, .. } = &arguments.curve;
-            fix.iter().any(|fixed| fixed.name == **name) || tie.iter().any(|tied| tied.name == **name)
-        };
-        if let Some(name) = arguments.groups.test.iter().find(held) {
+        if let Some(name) = arguments.groups.test.iter().find(|name| arguments.curve.parameters.holds(name)) {
             return Err(Failure::new(format!("--test: {name:?} is fixed or tied, and has nothing to differ in")));
         }
         Ok(Groups { arguments, curve, by, groups })
@@ -111,7 +107,7 @@ impl<'a> Groups<'a> {
         for group in &mut self.groups {
             let of_group =
                 |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
-            let fit = curve_fit::build(curve, &group.data, &arguments.curve, &arguments.method)?;
+            let fit = curve_fit::build(curve, &group.data, &arguments.curve.parameters, &arguments.method)?;
             let Solved { fit, minima } = curve_fit::solve(fit, &arguments.method)
                 .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;
             let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve, &group.data);
@@ -132,7 +128,8 @@ impl<'a> Groups<'a> {
     /// Starts each group where its fit by itself ends, if it can be fitted by itself.
     fn look_for_starts(&mut self) {
         for group in &mut self.groups {
-            let fit = curve_fit::build(self.curve, &group.data, &self.arguments.curve, &self.arguments.method);
+            let fit =
+                curve_fit::build(self.curve, &group.data, &self.arguments.curve.parameters, &self.arguments.method);
             let solved = fit.ok().and_then(|fit| curve_fit::solve(fit, &self.arguments.method).ok());
             group.found = solved.map(|solved| ends(&solved.fit.summary())).unwrap_or_default();
         }
@@ -165,8 +162,9 @@ impl<'a> Groups<'a> {
     pub fn joined(&self, shared: &[String]) -> Result<GlobalFit<'_, f64>, Failure> {
         let mut global = GlobalFit::new();
         for group in &self.groups {
-            let mut fit = curve_fit::build(self.curve, &group.data, &self.arguments.curve, &self.arguments.method)?;
-            for Start { name, value } in &group.found {
+            let mut fit =
+                curve_fit::build(self.curve, &group.data, &self.arguments.curve.parameters, &self.arguments.method)?;
+            for StartAssignment { name, value } in &group.found {
                 fit = fit.start(name, *value);
             }
             global = global.data_set(&group.name, fit);
@@ -176,8 +174,8 @@ impl<'a> Groups<'a> {
 }
 
 /// Returns the parameters that a fit ended at, as starts.
-fn ends(summary: &FitSummary) -> Vec<Start> {
+fn ends(summary: &FitSummary) -> Vec<StartAssignment> {
     let is_found = |state| !matches!(state, ParameterState::Fixed | ParameterState::Tied);
     let found = summary.parameters.iter().filter(|parameter| is_found(parameter.state));
-    found.map(|found| Start { name: found.name.clone(), value: found.value }).collect()
+    found.map(|found| StartAssignment { name: found.name.clone(), value: found.value }).collect()
 }

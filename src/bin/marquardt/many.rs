@@ -5,14 +5,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use marquardt::curve::{ManyFits, NanPolicy};
+use marquardt::curve::{FitOptions, ManyFits, NanPolicy};
 use marquardt::models::AnyModel;
 use marquardt::npy::{RowReader, RowWriter};
-use marquardt::{Bounds, FitMany, Formula, Tie};
+use marquardt::{FitMany, Formula};
 use ndarray::{Array2, s};
 
-use crate::arguments::ManyArguments;
-use crate::assignments::{Fix, Tied, check_once};
+use crate::arguments::{ManyArguments, ParameterArguments, check_once};
+use crate::assignments::StartAssignment;
 use crate::curve::{self, read_predictor};
 use crate::failure::{Ending, Failure, quoted};
 use crate::interrupt;
@@ -48,10 +48,10 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
         return Err(Failure::new(format!("--x has {} points, but the curves have {points}", x.len())));
     }
     let asked = Asked::of(arguments, &curve)?;
-    curve::note_of_e(&curve, &arguments.start);
+    curve::note_of_e(&curve, &arguments.parameters.start);
     let total = reader.rows_left();
     // Begun where the first fits have been accepted.
-    let create = || Results::create(arguments.out.as_deref(), &before, curve.parameters());
+    let create = || ResultFile::create(arguments.out.as_deref(), &before, curve.parameters());
     let mut results = None;
     let bar = ProgressBar::new(total as u64).with_style(
         ProgressStyle::with_template("{wide_bar} {pos}/{len} fits, {eta} left").expect("the template is sound"),
@@ -84,65 +84,47 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
 struct Asked<'a> {
     arguments: &'a ManyArguments,
     start: Option<Vec<f64>>,
-    bounds: Option<Bounds<f64>>,
-    ties: Vec<(&'a str, Tie<f64>)>,
+    options: FitOptions<f64>,
 }
 
 impl<'a> Asked<'a> {
     fn of(arguments: &'a ManyArguments, curve: &AnyModel) -> Result<Self, Failure> {
-        let names = curve.parameters();
-        check_once("--start", arguments.start.iter().map(|start| &start.name))?;
-        check_once("--bounds", arguments.bounds.iter().map(|bounds| &bounds.name))?;
-        check_once("--fix", arguments.fix.iter().map(|fix| &fix.name))?;
-        check_once("--tie", arguments.tie.iter().map(|tied| &tied.name))?;
-        arguments.fix.iter().try_for_each(|fix| check_name(&fix.name, names, "--fix").map(drop))?;
-        arguments.tie.iter().try_for_each(|tied| check_name(&tied.name, names, "--tie").map(drop))?;
-        let tie =
-            |tied: &'a Tied| Ok((tied.name.as_str(), Tie::parse(&tied.formula).map_err(Failure::of_formula("--tie"))?));
-        let ties = arguments.tie.iter().map(tie).collect::<Result<_, Failure>>()?;
-        Ok(Asked { arguments, start: start(arguments, curve)?, bounds: bounds(arguments, curve)?, ties })
+        let ManyArguments { parameters, omit_missing, counts, robust, .. } = arguments;
+        check_once(parameters.named())?;
+        // Starts are in rows of their own, where those of tied parameters are not looked at.
+        let mut options = ParameterArguments { start: Vec::new(), ..parameters.clone() }.options()?;
+        parameters.named().try_for_each(|(option, name)| check_name(name, curve.parameters(), option))?;
+        if let Some(loss) = *robust {
+            options = options.robust(loss);
+        }
+        if *omit_missing {
+            options = options.nan_policy(NanPolicy::Omit);
+        }
+        if *counts {
+            options = options.counts();
+        }
+        Ok(Asked { arguments, start: start(&parameters.start, curve)?, options })
     }
 
     fn of_fits<'s: 'y, 'y>(&'s self, fits: FitMany<'y, f64, AnyModel>) -> FitMany<'y, f64, AnyModel> {
-        let ManyArguments { omit_missing, counts, robust, fix, max_iterations, .. } = self.arguments;
-        let mut fits = match &self.start {
+        let fits = fits.options(self.options.clone());
+        let fits = match &self.start {
             Some(start) => fits.start(&start[..]),
             None => fits.guessed(),
         };
-        if let Some(bounds) = &self.bounds {
-            fits = fits.bounds(bounds.clone());
+        match self.arguments.max_iterations {
+            Some(iterations) => fits.max_iterations(iterations),
+            None => fits,
         }
-        for Fix { name, value } in fix {
-            fits = match value {
-                Some(value) => fits.fix_at(name, *value),
-                None => fits.fix(name),
-            };
-        }
-        for (name, tie) in &self.ties {
-            fits = fits.tie(name, tie.clone());
-        }
-        if let Some(loss) = *robust {
-            fits = fits.robust(loss);
-        }
-        if let Some(iterations) = *max_iterations {
-            fits = fits.max_iterations(iterations);
-        }
-        if *omit_missing {
-            fits = fits.nan_policy(NanPolicy::Omit);
-        }
-        if *counts { fits.counts() } else { fits }
     }
 }
 
 /// Returns the start of all fits; nothing if each has a guess of its own.
-fn start(arguments: &ManyArguments, curve: &AnyModel) -> Result<Option<Vec<f64>>, Failure> {
+fn start(starts: &[StartAssignment], curve: &AnyModel) -> Result<Option<Vec<f64>>, Failure> {
     let names = curve.parameters();
-    for given in &arguments.start {
-        check_name(&given.name, names, "--start")?;
-    }
-    let given = |name: &String| arguments.start.iter().find(|start| start.name == *name).map(|start| start.value);
+    let given = |name: &String| starts.iter().find(|start| start.name == *name).map(|start| start.value);
     match curve {
-        AnyModel::Named(_) if arguments.start.is_empty() => Ok(None),
+        AnyModel::Named(_) if starts.is_empty() => Ok(None),
         AnyModel::Named(_) => match names.iter().find(|name| given(name).is_none()) {
             Some(name) => {
                 Err(Failure::new(format!("--start lacks {name:?}: give all parameters, or none to guess them")))
@@ -154,39 +136,27 @@ fn start(arguments: &ManyArguments, curve: &AnyModel) -> Result<Option<Vec<f64>>
     }
 }
 
-fn bounds(arguments: &ManyArguments, curve: &AnyModel) -> Result<Option<Bounds<f64>>, Failure> {
-    let names = curve.parameters();
-    let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; names.len()], vec![f64::INFINITY; names.len()]);
-    for given in &arguments.bounds {
-        let index = check_name(&given.name, names, "--bounds")?;
-        (lower[index], upper[index]) = (given.low, given.high);
+/// Refuses a name that no parameter has.
+fn check_name(name: &str, names: &[String], option: &str) -> Result<(), Failure> {
+    if names.iter().any(|known| known == name) {
+        return Ok(());
     }
-    if arguments.bounds.is_empty() { Ok(None) } else { Ok(Some(Bounds::new(lower, upper)?)) }
-}
-
-/// The index of a parameter.
-fn check_name(name: &str, names: &[String], option: &str) -> Result<usize, Failure> {
-    let index = names.iter().position(|known| known == name);
-    index.ok_or_else(|| {
-        let about_pi = if name == "pi" { format!("; {}", curve::ABOUT_PI) } else { String::new() };
-        Failure::new(format!(
-            "{option}: there is no parameter {name:?}; the parameters are {}{about_pi}",
-            quoted(names)
-        ))
-    })
+    let about_pi = if name == "pi" { format!("; {}", curve::ABOUT_PI) } else { String::new() };
+    let names = quoted(names);
+    Err(Failure::new(format!("{option}: there is no parameter {name:?}; the parameters are {names}{about_pi}")))
 }
 
 /// Destination of the results, a row for each fit: parameters, standard errors, cost, and 1 for a fit that converged.
-enum Results {
+enum ResultFile {
     Npy(RowWriter),
     Csv(Box<csv::Writer<Box<dyn Write>>>),
 }
 
-impl Results {
+impl ResultFile {
     fn create(path: Option<&Path>, before: &[usize], names: &[String]) -> Result<Self, Failure> {
         if let Some(path) = path.filter(|path| output::extension(path).as_deref() == Some("npy")) {
             let shape: Vec<usize> = before.iter().copied().chain([2 * names.len() + 2]).collect();
-            return Ok(Results::Npy(RowWriter::create(path, &shape)?));
+            return Ok(ResultFile::Npy(RowWriter::create(path, &shape)?));
         }
         let out: Box<dyn Write> = match path.filter(|path| path.as_os_str() != "-") {
             Some(path) => {
@@ -199,7 +169,7 @@ impl Results {
         let errors = names.iter().map(|name| format!("{name}_error"));
         let last = ["cost", "converged"].map(str::to_owned);
         broken_pipe(writer.write_record(names.iter().cloned().chain(errors).chain(last)))?;
-        Ok(Results::Csv(Box::new(writer)))
+        Ok(ResultFile::Csv(Box::new(writer)))
     }
 
     fn write(&mut self, found: &ManyFits<f64>) -> Result<(), Failure> {
@@ -210,8 +180,8 @@ impl Results {
         rows.column_mut(2 * n).assign(&found.cost);
         rows.column_mut(2 * n + 1).assign(&found.status.mapv(|status| f64::from(u8::from(status.is_converged()))));
         match self {
-            Results::Npy(writer) => Ok(writer.write(&rows)?),
-            Results::Csv(writer) => rows
+            ResultFile::Npy(writer) => Ok(writer.write(&rows)?),
+            ResultFile::Csv(writer) => rows
                 .rows()
                 .into_iter()
                 .try_for_each(|row| broken_pipe(writer.write_record(row.iter().map(|&value| exact(value))))),
@@ -220,8 +190,8 @@ impl Results {
 
     fn finish(self) -> Result<(), Failure> {
         match self {
-            Results::Npy(writer) => Ok(writer.finish()?),
-            Results::Csv(mut writer) => Ok(writer.flush()?),
+            ResultFile::Npy(writer) => Ok(writer.finish()?),
+            ResultFile::Csv(mut writer) => Ok(writer.flush()?),
         }
     }
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use marquardt::curve::{Plot, PlotError};
 
-use crate::arguments::{FitArguments, OutputArguments};
+use crate::arguments::{FitArguments, FormatArguments, OutputArguments};
 use crate::failure::Failure;
-use crate::table::Format;
+use crate::table::{Format, Table};
 
 /// Prints a text, or writes it to a file; `-` is the standard output.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -20,17 +20,36 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
 }
 
+/// Prints results, or writes them to files, in the formats that are asked for; else prints the text.
+pub fn print(
+    formats: &FormatArguments,
+    render: impl Fn(Format) -> Result<String, Failure>,
+    text: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    let mut has_printed = false;
+    for (format, path) in formats.all() {
+        write(path, &render(format)?)?;
+        has_printed |= path.as_os_str() == "-";
+    }
+    if has_printed { Ok(()) } else { write(Path::new("-"), &text()) }
+}
+
+/// Prints a table, or writes it to files, in the formats that are asked for.
+pub fn print_table(formats: &FormatArguments, table: &Table) -> Result<(), Failure> {
+    print(formats, |format| table.render(format), || format!("{table}\n"))
+}
+
 /// Refuses, before anything is read, outputs that could not be written, would get mixed up, or would replace the data.
 pub fn check(arguments: &FitArguments) -> Result<(), Failure> {
     let output = &arguments.output;
-    check_formats(output.formats())?;
+    check_formats(output.formats.all())?;
     if let Some(path) = &output.plot
         && !matches!(extension(path).as_deref(), Some("svg" | "png"))
     {
         return Err(PlotError::UnknownFormat { path: path.clone() }.into());
     }
     output.residuals.iter().try_for_each(|path| check_extension(path, Format::Csv.extensions()))?;
-    let files = output.formats().map(|(_, path)| path).chain(&output.plot).chain(&output.residuals);
+    let files = output.formats.all().map(|(_, path)| path).chain(&output.plot).chain(&output.residuals);
     let inputs: Vec<&Path> = arguments.data.file.as_deref().into_iter().collect();
     files.into_iter().try_for_each(|path| check_file(path, &inputs))
 }

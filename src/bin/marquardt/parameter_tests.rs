@@ -16,16 +16,14 @@ pub fn parameter_tests(groups: &Groups<'_>) -> Result<Option<Table>, Failure> {
     let arguments = groups.arguments;
     let (count, asked, share) = (groups.groups.len(), &arguments.groups.test, &arguments.groups.share);
     let is_too_much = asked.is_empty() && count > MOST_GROUPS;
-    if count < 2 || is_too_much || arguments.method.robust.is_some() || !arguments.curve.prior.is_empty() {
+    if count < 2 || is_too_much || arguments.method.robust.is_some() || !arguments.curve.parameters.prior.is_empty() {
         return Ok(None);
     }
-    let is_held = |name: &&String| {
-        arguments.curve.fix.iter().any(|fixed| fixed.name == **name)
-            || arguments.curve.tie.iter().any(|tied| tied.name == **name)
-    };
     let tested: Vec<String> = match asked.is_empty() {
         false => asked.clone(),
-        true => groups.curve.parameters().iter().filter(|name| !is_held(name)).cloned().collect(),
+        true => {
+            groups.curve.parameters().iter().filter(|name| !arguments.curve.parameters.holds(name)).cloned().collect()
+        }
     };
     let is_known = arguments.method.counts || arguments.method.absolute_sigma;
     let statistic = if is_known { "chi_squared" } else { "F" };

@@ -1,7 +1,6 @@
 //! `marquardt predict`: values of a fit that was stored as JSON, at new predictors.
 
 use std::fs;
-use std::path::Path;
 
 use marquardt::curve::BandPoint;
 use ndarray::{Array2, Axis};
@@ -14,11 +13,11 @@ use crate::inference::LEVEL;
 use crate::needed_columns::Needs;
 use crate::output;
 use crate::stored::FitOfColumns;
-use crate::table::{Cell, Format, Table};
+use crate::table::{Cell, Table};
 
 /// Prints a row for each row of the predictors: the value, its standard error, and the ends of intervals at 95 %.
 pub fn run(arguments: &PredictArguments) -> Result<Ending, Failure> {
-    output::check_formats(arguments.formats())?;
+    output::check_formats(arguments.formats.all())?;
     let path = &arguments.fit;
     let in_file = |failure: Failure| Failure::new(format!("{}: {}", path.display(), failure.one_line()));
     let text = fs::read_to_string(path).map_err(|error| in_file(error.into()))?;
@@ -40,19 +39,7 @@ pub fn run(arguments: &PredictArguments) -> Result<Ending, Failure> {
         let ends = [[Some(value), error], ends(confidence), ends(prediction)].concat();
         table.row(x.iter().map(|&x| Cell::Number(x)).chain(ends.into_iter().map(Cell::from)));
     }
-    let mut has_printed = false;
-    for (format, path) in arguments.formats() {
-        let text = match format {
-            Format::Json => format!("{:#}\n", table.to_json()),
-            Format::Csv => table.to_csv()?,
-            Format::Markdown => table.to_markdown(),
-        };
-        output::write(path, &text)?;
-        has_printed |= path.as_os_str() == "-";
-    }
-    if !has_printed {
-        output::write(Path::new("-"), &format!("{table}\n"))?;
-    }
+    output::print_table(&arguments.formats, &table)?;
     Ok(Ending::of(is_finite))
 }
 

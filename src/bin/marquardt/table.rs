@@ -142,6 +142,15 @@ impl Table {
         self.rows.extend(other.rows);
     }
 
+    /// The table in a format.
+    pub fn render(&self, format: Format) -> Result<String, Failure> {
+        match format {
+            Format::Json => Ok(format!("{:#}\n", self.to_json())),
+            Format::Csv => self.to_csv(),
+            Format::Markdown => Ok(self.to_markdown()),
+        }
+    }
+
     pub fn to_csv(&self) -> Result<String, Failure> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.heading)?;

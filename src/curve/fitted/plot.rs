@@ -82,7 +82,7 @@ impl<T: Real> FittedCurve<'_, T> {
 
     /// The names of the data set and of the response, as far as there are several.
     fn series_name(&self, set: Option<&String>, output: usize) -> Option<String> {
-        let names = &self.checked.response_names;
+        let names = &self.checked.data.response_names;
         let numbered = || (self.checked.data.outputs() > 1).then(|| format!("y{}", output + 1));
         let response = names.get(output).cloned().or_else(numbered);
         let parts: Vec<String> = set.cloned().into_iter().chain(response).collect();

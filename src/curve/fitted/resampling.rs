@@ -139,13 +139,13 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
     pub fn run(self) -> Result<Bootstrap<T>, BootstrapError> {
         let source = self.source()?;
         let checked = &self.fit.checked;
-        let mut solver = checked.solver.clone().with_log(false);
+        let mut solver = checked.method.solver.clone().with_log(false);
         if let Some(token) = &self.cancel {
             solver = solver.with_cancel_token(token.clone());
         }
         let start = &self.fit.report.x;
         let replicate = |index: usize| {
-            if solver.settings.is_cancelled() || checked.solver.settings.is_cancelled() {
+            if solver.settings.is_cancelled() || checked.method.solver.settings.is_cancelled() {
                 return Err(FitFailure::NotConverged(Status::Cancelled));
             }
             let data = source.draw(self.seed, index)?;

@@ -98,7 +98,7 @@ impl<T: Real> FittedCurve<'_, T> {
         if map.free().is_empty() {
             return None;
         }
-        let solver = checked.solver.clone().with_max_iterations(TRIALS).with_polish(false).with_log(false);
+        let solver = checked.method.solver.clone().with_max_iterations(TRIALS).with_polish(false).with_log(false);
         [self.following(index, moved), x.clone()].iter().find_map(|start| {
             let solved = checked.solve_by(&solver, &checked.data, &map, start).ok()?;
             (solved.cost <= highest).then_some((solved.x, solved.active))

@@ -72,7 +72,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
 
     fn data_summary(&self) -> DataSummary {
         let checked = &self.checked;
-        let size = if checked.absolute_sigma { "absolute" } else { "relative" };
+        let size = if checked.options.absolute_sigma { "absolute" } else { "relative" };
         let noise = match (&checked.likelihood, &checked.data.noise) {
             (Likelihood::Poisson, _) => "Poisson counts".to_owned(),
             (_, Noise::Uniform) => String::new(),

@@ -70,7 +70,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// The gradient is larger than the first-order test allows, although the fit has converged; but residuals that are rounding errors
     /// themselves have any gradient.
     fn is_ended_by_rounding(&self) -> bool {
-        let (report, settings) = (&self.report, &self.checked.solver.settings);
+        let (report, settings) = (&self.report, &self.checked.method.solver.settings);
         let claims_a_minimum = !matches!(report.status, Status::TargetCost | Status::ResidualsVanished);
         claims_a_minimum && !settings.is_stationary(report.gradient_cosine) && !self.is_perfect()
     }

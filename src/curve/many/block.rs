@@ -6,11 +6,11 @@ use ndarray::Axis;
 
 use super::Predictors;
 use super::any_model::{AnyModel, Evaluation, FORWARDS};
+use super::data_sets::DataSets;
 use super::free::FreeParameters;
 use super::normal_equations::NormalEquations;
 use super::outcomes::Outcomes;
 use super::point_sums::{PointSums, Points};
-use super::specification::Specification;
 use crate::curve::reverse_tile::ReverseTile;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
@@ -21,7 +21,7 @@ use crate::solver::lockstep::{LaneResult, LaneSource, LaneSums, solve_all};
 
 /// Fits a block of data sets with at most `N` parameters.
 pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {
-    pub(super) specification: &'s Specification<'a, T>,
+    pub(super) data: &'s DataSets<'a, T>,
     pub(super) model: &'s dyn AnyModel<T>,
     pub(super) registers: Registers,
     pub(super) outcomes: &'s mut Outcomes<'o, T>,
@@ -32,15 +32,15 @@ impl<T: Real, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, N> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run<R: Register<T>>(self) {
-        let bounds = self.specification.box_bounds();
-        let mut block = BlockLanes::<T, R, N>::new(self.specification, self.model, self.registers, self.outcomes);
-        solve_all::<T, R, _, N>(&mut block, bounds.as_ref(), &self.specification.stopping);
+        let bounds = self.data.box_bounds();
+        let mut block = BlockLanes::<T, R, N>::new(self.data, self.model, self.registers, self.outcomes);
+        solve_all::<T, R, _, N>(&mut block, bounds.as_ref(), &self.data.stopping);
     }
 }
 
 /// Data of the fits in the lanes, and results of those that have left.
 struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
-    specification: &'s Specification<'a, T>,
+    data: &'s DataSets<'a, T>,
     model: &'s dyn AnyModel<T>,
     registers: Registers,
     /// Range of the fits that are not begun.
@@ -62,31 +62,31 @@ struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
 impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o, T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(
-        specification: &'s Specification<'a, T>,
+        data: &'s DataSets<'a, T>,
         model: &'s dyn AnyModel<T>,
         registers: Registers,
         outcomes: &'s mut Outcomes<'o, T>,
     ) -> Self {
-        let (points, width) = (specification.y.ncols(), specification.x.width());
+        let (points, width) = (data.y.ncols(), data.x.width());
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
-        let weights = lanes(if specification.has_weights() { points } else { 0 });
+        let weights = lanes(if data.has_weights() { points } else { 0 });
         let points =
-            Points { x: lanes(points * width), width, y: lanes(points), weights, of_counts: specification.of_counts };
+            Points { x: lanes(points * width), width, y: lanes(points), weights, of_counts: data.options.counts };
         let is_in_tiles = N > FORWARDS[1] || model.evaluation() == Evaluation::InTiles;
         let mut block = BlockLanes {
-            specification,
+            data,
             model,
             registers,
-            work: PointSums { points, b: [Lanes::from_f64(0.0); N], sums: LaneSums::zero(specification.parameters) },
-            free: specification.map.as_ref().map(FreeParameters::new),
-            tile: is_in_tiles.then(|| ReverseTile::new(width, specification.parameters, N)),
-            shares_all: specification.shares_finite_predictors(),
+            work: PointSums { points, b: [Lanes::from_f64(0.0); N], sums: LaneSums::zero(data.parameters) },
+            free: data.free_map().map(FreeParameters::new),
+            tile: is_in_tiles.then(|| ReverseTile::new(width, data.parameters, N)),
+            shares_all: data.shares_finite_predictors(),
             energies: Lanes::from_f64(0.0),
             counts: vec![0; R::LANES],
             fits: outcomes.fits(),
             outcomes,
         };
-        if let Predictors::Shared(x) = &specification.x {
+        if let Predictors::Shared(x) = &data.x {
             for (lanes, &x) in block.work.points.x.iter_mut().zip(x) {
                 *lanes = Lanes::splat(x);
             }
@@ -96,7 +96,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
 
     /// Takes the data of a fit into a lane.
     fn load_fit(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
-        match self.specification.energy_of_whole(fit, self.shares_all) {
+        match self.data.energy_of_whole(fit, self.shares_all) {
             Some(energy) => {
                 self.energies.as_mut_slice()[lane] = energy;
                 self.load_whole(lane, fit);
@@ -111,28 +111,28 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             // Squares that underflow are not those of zeros.
             *energy = T::MIN_POSITIVE;
         }
-        if self.counts[lane] < self.specification.free_count() { Err(FitStatus::TooFewPoints) } else { Ok(()) }
+        if self.counts[lane] < self.data.free_count() { Err(FitStatus::TooFewPoints) } else { Ok(()) }
     }
 
     /// Takes a fit of which every point takes part into a lane.
     fn load_whole(&mut self, lane: usize, fit: usize) {
-        for (lanes, &y) in self.work.points.y.iter_mut().zip(self.specification.y.row(fit)) {
+        for (lanes, &y) in self.work.points.y.iter_mut().zip(self.data.y.row(fit)) {
             lanes.as_mut_slice()[lane] = y;
         }
-        if let Predictors::Own(x) = &self.specification.x {
+        if let Predictors::Own(x) = &self.data.x {
             for (lanes, &x) in self.work.points.x.iter_mut().zip(x.index_axis(Axis(0), fit)) {
                 lanes.as_mut_slice()[lane] = x;
             }
         }
-        match &self.specification.sigma {
+        match &self.data.sigma {
             Some(sigma) => {
                 let mut energy = T::ZERO;
                 for (lanes, (sigma, &y)) in
-                    self.work.points.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.specification.y.row(fit)))
+                    self.work.points.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.data.y.row(fit)))
                 {
                     let weight = sigma.recip();
                     lanes.as_mut_slice()[lane] = weight;
-                    energy += self.specification.energy_of(y * weight);
+                    energy += self.data.energy_of(y * weight);
                 }
                 self.energies.as_mut_slice()[lane] = energy;
             }
@@ -145,7 +145,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
     fn load_points(&mut self, lane: usize, fit: usize) -> Result<(), FitStatus> {
         self.work.points.weights.iter_mut().for_each(|lanes| lanes.as_mut_slice()[lane] = T::ZERO);
         let (mut points, mut next) = (0, 0);
-        self.specification.read(fit, |point| {
+        self.data.read(fit, |point| {
             // Points left out have the numbers of one that is not, so that the model is finite there.
             for index in next..=point.index {
                 self.work.points.y[index].as_mut_slice()[lane] = point.y;
@@ -157,7 +157,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             if let Some(weight) = self.work.points.weights.get_mut(point.index) {
                 weight.as_mut_slice()[lane] = point.weight;
             }
-            self.energies.as_mut_slice()[lane] += self.specification.energy_of(point.y * point.weight);
+            self.energies.as_mut_slice()[lane] += self.data.energy_of(point.y * point.weight);
             (points, next) = (points + 1, point.index + 1);
         })?;
         for index in next..self.work.points.y.len() {
@@ -180,22 +180,22 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
 impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes<'_, '_, '_, T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn parameter_count(&self) -> usize {
-        self.specification.free_count()
+        self.data.free_count()
     }
 
     fn load(&mut self, lane: usize) -> Option<(usize, [T; N])> {
         loop {
             let fit = self.fits.next()?;
             let mut start = [T::ZERO; N];
-            let parameters = &mut start[..self.specification.parameters];
-            let outcome = self.specification.start(self.model, fit, parameters).and_then(|()| self.load_fit(lane, fit));
+            let parameters = &mut start[..self.data.parameters];
+            let outcome = self.data.start(self.model, fit, parameters).and_then(|()| self.load_fit(lane, fit));
             match outcome {
                 Ok(()) => {
-                    let all = &start[..self.specification.parameters];
+                    let all = &start[..self.data.parameters];
                     let free = self.free.as_mut().map(|free| free.start(lane, all));
                     return Some((fit, free.unwrap_or(start)));
                 }
-                Err(status) => self.outcomes.refuse(fit, status, &start[..self.specification.parameters]),
+                Err(status) => self.outcomes.refuse(fit, status, &start[..self.data.parameters]),
             }
         }
     }
@@ -222,10 +222,10 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
     }
 
     fn store(&mut self, problem: usize, lane: usize, arrival: LaneResult<T, N>) {
-        let variance = (self.specification.absolute_sigma || self.specification.of_counts).then_some(T::ONE);
-        let normal = NormalEquations::at(&arrival, self.specification.free_count(), self.counts[lane], variance);
+        let variance = (self.data.options.absolute_sigma || self.data.options.counts).then_some(T::ONE);
+        let normal = NormalEquations::at(&arrival, self.data.free_count(), self.counts[lane], variance);
         match &mut self.free {
-            None => self.outcomes.take(problem, &arrival, &normal, &arrival.x[..self.specification.parameters], None),
+            None => self.outcomes.take(problem, &arrival, &normal, &arrival.x[..self.data.parameters], None),
             Some(free) => {
                 let (all, derivatives) = free.at(lane, &arrival.x);
                 self.outcomes.take(problem, &arrival, &normal, all, Some(derivatives));
@@ -234,6 +234,6 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
     }
 
     fn is_cancelled(&self) -> bool {
-        self.specification.is_cancelled()
+        self.data.is_cancelled()
     }
 }

@@ -47,30 +47,9 @@ pub enum FitManyError {
         /// Points of a fit.
         points: usize,
     },
-    /// Bounds of another number of parameters.
-    #[error("the model has {}, but there are bounds for {found}", counted(*parameters, "parameter"))]
-    BoundsLength {
-        /// Parameters of the model.
-        parameters: usize,
-        /// Parameters that the bounds are for.
-        found: usize,
-    },
-    /// Sigma is to be absolute, but there is none.
-    #[error(
-        "absolute_sigma(true) was set, but no sigma; if the standard deviation of every response is 1, give it as sigma"
-    )]
-    AbsoluteWithoutSigma,
-    /// Counts have a sigma.
-    #[error("counts have no sigma: the variance of each is its mean")]
-    SigmaOfCounts,
-    /// A robust loss of counts.
-    #[error(
-        "counts and a robust loss exclude each other: the likelihood of counts is not made of residuals of one size"
-    )]
-    RobustCounts,
-    /// An option of a parameter does not make sense.
+    /// An option does not make sense, or contradicts another.
     #[error(transparent)]
-    Parameter(Box<CurveError>),
+    Options(Box<CurveError>),
     /// The points have no predictors.
     #[error("x has no predictors: its rows are empty")]
     NoPredictors,
@@ -84,6 +63,6 @@ pub enum FitManyError {
 
 impl From<CurveError> for FitManyError {
     fn from(error: CurveError) -> Self {
-        FitManyError::Parameter(Box::new(error))
+        FitManyError::Options(Box::new(error))
     }
 }

@@ -3,11 +3,10 @@
 use ndarray::{ArrayView1, ArrayView2};
 
 use super::any_model::{AnyModel, Evaluation};
+use super::data_sets::DataSets;
 use super::outcomes::{Fitted, Outcomes, least_square};
-use super::specification::Specification;
 use super::{CurveError, default_ftol};
 use crate::curve::model_rows::backwards;
-use crate::curve::parameter::Role;
 use crate::curve::{Curve, CurveFit};
 use crate::kernels::vector::all_finite;
 use crate::problem::EvaluationError;
@@ -17,19 +16,19 @@ use crate::solver::{FitStatus, LevenbergMarquardt, SolveError, Status};
 use crate::statistics::half_deviance;
 
 /// A model as a curve, differentiated in reverse whatever the number of its parameters, as that is compiled for it anyway.
-struct ReverseCurve<'m, T: Real> {
-    model: &'m dyn AnyModel<T>,
-    parameters: usize,
+struct ReverseCurve<'s, 'a, T: Real> {
+    model: &'s dyn AnyModel<T>,
+    data: &'s DataSets<'a, T>,
 }
 
-impl<T: Real> Curve<T> for ReverseCurve<'_, T> {
+impl<T: Real> Curve<T> for ReverseCurve<'_, '_, T> {
     fn parameter_count(&self) -> usize {
-        self.parameters
+        self.data.parameters
     }
 
-    /// Two parameters of the model may have one name.
+    /// Two parameters of the model may have one name, unless options name parameters.
     fn parameter_name(&self, index: usize) -> String {
-        format!("b{index}")
+        self.data.map.as_ref().map_or_else(|| format!("b{index}"), |map| map.name(index).to_owned())
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
@@ -54,12 +53,12 @@ impl<T: Real> Curve<T> for ReverseCurve<'_, T> {
 
 /// Fits that the lockstep engine has left, one after the other.
 pub(super) struct OneByOne<'s, 'a, 'o, T: Real> {
-    pub(super) specification: &'s Specification<'a, T>,
+    pub(super) data: &'s DataSets<'a, T>,
     pub(super) model: &'s dyn AnyModel<T>,
     pub(super) outcomes: &'s mut Outcomes<'o, T>,
 }
 
-impl<T: Real> OneByOne<'_, '_, '_, T> {
+impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
     pub(super) fn run(self) {
         let mut start = Vec::new();
         for fit in self.outcomes.fits() {
@@ -67,10 +66,10 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
                 continue;
             }
             start.resize(self.outcomes.n, T::ZERO);
-            if self.specification.is_cancelled() {
+            if self.data.is_cancelled() {
                 break;
             }
-            let outcome = self.specification.start(self.model, fit, &mut start).and_then(|()| self.fit(fit, &start));
+            let outcome = self.data.start(self.model, fit, &mut start).and_then(|()| self.fit(fit, &start));
             match outcome {
                 Ok(fitted) => self.outcomes.take_fitted(fit, fitted),
                 Err(status) => self.outcomes.refuse(fit, status, &start),
@@ -80,45 +79,25 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
 
     /// Makes one fit.
     fn fit(&self, fit: usize, start: &[T]) -> Result<Fitted<T>, FitStatus> {
-        let specification = self.specification;
+        let data = self.data;
         let (mut x, mut y, mut sigma) = (Vec::new(), Vec::new(), Vec::new());
-        specification.read(fit, |point| {
+        data.read(fit, |point| {
             x.extend(point.x.iter());
             y.push(point.y);
             sigma.push(point.weight.recip());
         })?;
-        let rows =
-            ArrayView2::from_shape((y.len(), specification.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
-        let mut solver = Self::solver(specification);
-        let is_blank = !specification.of_counts && y.iter().all(|&y| y == T::ZERO);
+        let rows = ArrayView2::from_shape((y.len(), data.x.width()), &x).map_err(|_| FitStatus::NonFiniteData)?;
+        let (mut solver, mut options) = (Self::solver(data), data.options_of_one());
+        let is_blank = !options.counts && y.iter().all(|&y| y == T::ZERO);
         if is_blank {
-            // Responses and their rounding vanish with the residuals, and costs fall for ever.
+            // Responses and their rounding vanish with the residuals, and costs fall for ever. Residuals that vanish have no scale, and
+            // no outliers.
             solver = solver.with_target_cost(least_square());
+            options.robust = None;
         }
-        let mut curve = CurveFit::curve(self.curve(), rows, &y, start).solver(solver).retry(false);
-        if specification.of_counts {
-            curve = curve.counts();
-        } else if specification.sigma.is_some() {
-            curve = curve.sigma(&sigma).absolute_sigma(specification.absolute_sigma);
-        }
-        if let Some(robust) = specification.robust.as_ref().filter(|_| !is_blank) {
-            // Residuals that vanish have no scale, and no outliers.
-            curve = curve.robustness(robust.clone());
-        }
-        let name = |index: usize| self.curve().parameter_name(index);
-        for (index, parameter) in specification.map.iter().flat_map(|map| &map.parameters).enumerate() {
-            curve = match &parameter.role {
-                Role::Free => curve,
-                Role::Fixed => curve.fix(&name(index)),
-                Role::Tied(tie) => curve.tie(&name(index), tie.renamed(|other| self.name_of(other))),
-            };
-        }
-        for (j, (&lower, &upper)) in
-            specification.bounds.iter().flat_map(|b| b.lower().iter().zip(b.upper())).enumerate()
-        {
-            if specification.is_free(j) {
-                curve = if lower == upper { curve.fix(&name(j)) } else { curve.bounds(&name(j), lower..=upper) };
-            }
+        let mut curve = CurveFit::curve(self.curve(), rows, &y, start).options(options).solver(solver).retry(false);
+        if data.sigma.is_some() {
+            curve = curve.sigma(&sigma);
         }
         let fitted = match curve.fit() {
             Ok(fitted) => fitted,
@@ -139,7 +118,7 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
             _ => FitStatus::NoProgress,
         };
         let found = fitted.parameters().iter().map(|parameter| (parameter.value, parameter.standard_error));
-        let covariance = match specification.covariances {
+        let covariance = match data.covariances {
             true => fitted.covariance().matrix().into_iter().collect(),
             false => Vec::new(),
         };
@@ -148,53 +127,43 @@ impl<T: Real> OneByOne<'_, '_, '_, T> {
 
     /// The chain rule finds all derivatives: a parameter without influence is none where intermediate results overflow.
     fn is_differentiable(&self, x: &[T], b: &[T]) -> bool {
-        let width = self.specification.x.width();
+        let width = self.data.x.width();
         let rows = x.len() / width.max(1);
         let (mut y, mut jacobian) = (vec![T::ZERO; rows], vec![T::ZERO; rows * b.len()]);
         self.curve().linearize(x, width, b, &mut y, &mut jacobian).is_ok() && all_finite(&jacobian)
     }
 
     /// A solver that ends when the lockstep would. Where that is early there is no polish.
-    fn solver(specification: &Specification<'_, T>) -> LevenbergMarquardt<T> {
-        let StoppingCriteria { ftol, max_iterations } = specification.stopping;
+    fn solver(data: &DataSets<'_, T>) -> LevenbergMarquardt<T> {
+        let StoppingCriteria { ftol, max_iterations } = data.stopping;
         let solver = LevenbergMarquardt::new().with_log(false).with_max_iterations(max_iterations);
         let solver = solver.with_ftol(ftol).with_polish(ftol <= default_ftol());
-        match &specification.cancel {
+        match &data.cancel {
             Some(token) => solver.with_cancel_token(token.clone()),
             None => solver,
         }
     }
 
     /// The model as a curve.
-    fn curve(&self) -> ReverseCurve<'_, T> {
-        ReverseCurve { model: self.model, parameters: self.specification.parameters }
-    }
-
-    /// The name within the curve of a parameter that has another within the model.
-    fn name_of(&self, parameter: &str) -> String {
-        let index = self.specification.map.as_ref().and_then(|map| map.index(parameter));
-        self.curve().parameter_name(index.unwrap_or_default())
+    fn curve(&self) -> ReverseCurve<'s, 'a, T> {
+        ReverseCurve { model: self.model, data: self.data }
     }
 
     /// A fit whose bounds leave nothing to be fitted.
     fn hold(&self, start: &[T], (x, y, sigma): (&[T], &[T], &[T])) -> Result<Fitted<T>, FitStatus> {
         let mut responses = vec![T::ZERO; y.len()];
-        let evaluated = self.curve().responses(x, self.specification.x.width(), start, &mut responses);
+        let evaluated = self.curve().responses(x, self.data.x.width(), start, &mut responses);
         evaluated.map_err(|_| FitStatus::NonFiniteStart)?;
         let squares = responses.iter().zip(y.iter().zip(sigma)).map(|(&response, (&y, &sigma))| {
             let residual = (response - y) / sigma;
-            if self.specification.of_counts {
-                half_deviance(y, response)
-            } else {
-                residual * residual * T::from_f64(0.5)
-            }
+            if self.data.options.counts { half_deviance(y, response) } else { residual * residual * T::from_f64(0.5) }
         });
         let cost = squares.fold(T::ZERO, |sum, square| sum + square);
         if !cost.is_finite() {
             return Err(FitStatus::NonFiniteStart);
         }
         let parameters = start.iter().map(|&start| (start, T::ZERO)).collect();
-        let covariance = vec![T::ZERO; if self.specification.covariances { start.len() * start.len() } else { 0 }];
+        let covariance = vec![T::ZERO; if self.data.covariances { start.len() * start.len() } else { 0 }];
         Ok(Fitted { parameters, covariance, cost, status: FitStatus::Converged, iterations: 0 })
     }
 }

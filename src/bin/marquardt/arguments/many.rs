@@ -6,8 +6,8 @@ use clap::Args;
 
 use marquardt::Loss;
 
+use super::ParameterArguments;
 use super::method::losses;
-use crate::assignments::{Bounds, Fix, Start, Tied};
 
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -17,7 +17,7 @@ Results are the parameters, their standard errors, the cost and 1 for converged 
 Examples:
   marquardt many stack.npy --model exponential_decay --out fits.npy
   marquardt many stack.npy --x times.csv --formula 'a*exp(-k*x)+c' --start k=0.3 --bounds k=0..
-  marquardt many photons.npy --formula 'a*exp(-k*x)+c' --start a=100,k=0.3 --counts --fix c=1
+  marquardt many photons.npy --formula 'a*exp(-k*x)+c' --start a=100,k=0.3 --counts --fix c=1 --prior k=0.3~0.1
   marquardt many stack.npy --formula 'a*x+b' --tie 'b=a/10' --robust=huber --omit-missing
   marquardt many big.npy --model linear --max-iterations 50 --block 4096 --out fits.csv"
 )]
@@ -33,18 +33,8 @@ pub struct ManyArguments {
     /// Formula in x and parameters, such as 'a*exp(-k*x)+c'
     #[arg(long, conflicts_with = "model")]
     pub formula: Option<String>,
-    /// Starts of parameters; needed for a formula, guessed from each row unless all are given for a model
-    #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',')]
-    pub start: Vec<Start>,
-    /// Bounds of parameters; an end may be left out
-    #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',')]
-    pub bounds: Vec<Bounds>,
-    /// Parameters that stay at their starts, or at a value
-    #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',')]
-    pub fix: Vec<Fix>,
-    /// Parameter that follows from others by a formula; may be repeated
-    #[arg(long, value_name = "NAME=FORMULA")]
-    pub tie: Vec<Tied>,
+    #[command(flatten)]
+    pub parameters: ParameterArguments,
     /// Robust loss, which gives outliers little weight; takes many times longer
     #[arg(long, value_name = "LOSS", value_parser = losses(), num_args = 0..=1, require_equals = true,
           default_missing_value = "tukey")]

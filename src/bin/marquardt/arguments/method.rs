@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
 use marquardt::Loss;
 
-use crate::assignments::Bounds;
+use crate::assignments::RangeAssignment;
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Method")]
@@ -28,7 +28,7 @@ pub struct MethodArguments {
     pub multi_start: Option<u32>,
     /// Ranges of parameters to start from
     #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',', requires = "multi_start")]
-    pub range: Vec<Bounds>,
+    pub range: Vec<RangeAssignment>,
     /// Seed of random numbers
     #[arg(long, default_value_t = 0)]
     pub seed: u64,

@@ -3,25 +3,26 @@
 mod curve;
 mod data;
 mod fit;
+mod formats;
 mod many;
 mod method;
 mod output;
+mod parameters;
 mod predict;
-
-use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 pub use curve::CurveArguments;
 pub use data::DataArguments;
 pub use fit::FitArguments;
+pub use formats::FormatArguments;
 pub use many::ManyArguments;
 pub use method::MethodArguments;
 pub use output::OutputArguments;
+pub use parameters::{ParameterArguments, check_once};
 pub use predict::PredictArguments;
 
-use crate::assignments::Start;
-use crate::table::Format;
+use crate::assignments::StartAssignment;
 
 /// Fits curves to data in files, with standard errors, intervals, tests and plots.
 ///
@@ -73,28 +74,11 @@ pub struct CompareArguments {
     pub formula: Vec<String>,
     /// Starts of parameters, of whichever curve has them; the others are guessed from the data
     #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',')]
-    pub start: Vec<Start>,
+    pub start: Vec<StartAssignment>,
     #[command(flatten)]
     pub method: MethodArguments,
-    /// Prints CSV instead of a table, or writes it to a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    pub csv: Option<PathBuf>,
-    /// Prints JSON instead of a table, or writes it to a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    pub json: Option<PathBuf>,
-    /// Prints Markdown instead of a table, or writes it to a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    pub markdown: Option<PathBuf>,
-}
-
-impl CompareArguments {
-    /// The formats asked for, and where they go.
-    pub fn formats(&self) -> impl Iterator<Item = (Format, &PathBuf)> {
-        let csv = self.csv.as_ref().map(|path| (Format::Csv, path));
-        let json = self.json.as_ref().map(|path| (Format::Json, path));
-        let markdown = self.markdown.as_ref().map(|path| (Format::Markdown, path));
-        [csv, json, markdown].into_iter().flatten()
-    }
+    #[command(flatten)]
+    pub formats: FormatArguments,
 }
 
 /// Arguments of `marquardt models`.

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::DataArguments;
-use crate::table::Format;
+use super::{DataArguments, FormatArguments};
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
@@ -30,23 +29,6 @@ pub struct PredictArguments {
     /// Group of a fit by groups
     #[arg(long)]
     pub group: Option<String>,
-    /// Prints CSV instead of a table, or writes it to a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    pub csv: Option<PathBuf>,
-    /// Prints JSON instead of a table, or writes it to a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    pub json: Option<PathBuf>,
-    /// Prints Markdown instead of a table, or writes it to a file
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    pub markdown: Option<PathBuf>,
-}
-
-impl PredictArguments {
-    /// The formats asked for, and where they go.
-    pub fn formats(&self) -> impl Iterator<Item = (Format, &PathBuf)> {
-        let csv = self.csv.as_ref().map(|path| (Format::Csv, path));
-        let json = self.json.as_ref().map(|path| (Format::Json, path));
-        let markdown = self.markdown.as_ref().map(|path| (Format::Markdown, path));
-        [csv, json, markdown].into_iter().flatten()
-    }
+    #[command(flatten)]
+    pub formats: FormatArguments,
 }

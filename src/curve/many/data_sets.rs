@@ -5,17 +5,16 @@ use ndarray::{ArrayView1, ArrayView2, Axis};
 use super::any_model::AnyModel;
 use super::{FitManyError, PerFit, Predictors};
 use crate::curve::map::ParameterMap;
-use crate::curve::parameter::{ParameterOption, Role, parameters};
-use crate::curve::robust::Robustness;
-use crate::curve::{CurveError, NanPolicy};
+use crate::curve::parameter::{Parameter, Role};
+use crate::curve::{CurveError, FitOptions, NanPolicy};
 use crate::kernels::vector::dot;
-use crate::problem::{Bounds, RobustScaleError};
+use crate::problem::Bounds;
 use crate::real::Real;
 use crate::solver::lockstep::{BoxBounds, StoppingCriteria};
 use crate::solver::{CancelToken, FitStatus};
 
 /// Data and options of all fits, checked before they begin.
-pub(super) struct Specification<'a, T: Real> {
+pub(super) struct DataSets<'a, T: Real> {
     /// Parameters of the model.
     pub(super) parameters: usize,
     pub(super) x: Predictors<'a, T>,
@@ -24,18 +23,13 @@ pub(super) struct Specification<'a, T: Real> {
     /// The model guesses the starts.
     pub(super) is_guessed: bool,
     pub(super) sigma: Option<PerFit<'a, T>>,
-    pub(super) absolute_sigma: bool,
-    /// Responses are counts.
-    pub(super) of_counts: bool,
-    pub(super) robust: Option<Robustness<T>>,
-    pub(super) bounds: Option<Bounds<T>>,
-    /// Options of parameters, by name.
-    pub(super) options: Vec<(String, ParameterOption<T>)>,
-    /// Map from the free parameters to all, where some are fixed or tied; the check makes it of the options.
+    pub(super) options: FitOptions<T>,
+    /// Map from the free parameters to all, where options name some; the check makes it.
     pub(super) map: Option<ParameterMap<T>>,
+    /// Bounds of all parameters, if some have any; the check makes them.
+    pub(super) bounds: Option<Bounds<T>>,
     /// Covariances are asked for.
     pub(super) covariances: bool,
-    pub(super) nan_policy: NanPolicy,
     pub(super) stopping: StoppingCriteria<T>,
     pub(super) cancel: Option<CancelToken>,
 }
@@ -52,8 +46,8 @@ pub(super) struct Point<'p, T> {
     pub(super) weight: T,
 }
 
-impl<T: Real> Specification<'_, T> {
-    /// Checks that the options fit together, for a model whose parameters have these names.
+impl<T: Real> DataSets<'_, T> {
+    /// Checks shapes and options, for a model whose parameters have these names.
     pub(super) fn check(&mut self, names: &[String]) -> Result<(), FitManyError> {
         let (fits, points) = self.y.dim();
         let parameters = self.parameters;
@@ -87,48 +81,47 @@ impl<T: Real> Specification<'_, T> {
                 return Err(FitManyError::SigmaLength { sigma: sigma.width(), points });
             }
         }
-        if self.of_counts && self.sigma.is_some() {
-            return Err(FitManyError::SigmaOfCounts);
-        }
-        if self.absolute_sigma && self.sigma.is_none() {
-            return Err(FitManyError::AbsoluteWithoutSigma);
-        }
-        if let Some(robust) = &self.robust {
-            if self.of_counts {
-                return Err(FitManyError::RobustCounts);
-            }
-            if let Some(scale) = robust.scale.filter(|&scale| !(scale > T::ZERO && scale.is_finite())) {
-                return Err(CurveError::from(RobustScaleError { value: scale.to_f64() }).into());
-            }
-        }
-        if let Some(found) = self.bounds.as_ref().map(Bounds::len).filter(|&found| found != parameters) {
-            return Err(FitManyError::BoundsLength { parameters, found });
-        }
         if !(self.stopping.ftol >= T::ZERO) {
             return Err(FitManyError::Tolerance(self.stopping.ftol.to_f64()));
         }
-        if !self.options.is_empty() {
+        if self.options.names_parameters() {
             self.map = Some(self.checked_map(names)?);
         }
-        Ok(())
+        self.bounds = self.map.as_ref().and_then(ParameterMap::all_bounds);
+        Ok(self.options.check(self.sigma.is_some(), self.has_priors())?)
     }
 
-    /// Returns the map of the free parameters that the options describe.
+    /// Returns the map of the free parameters that the options describe. Starts are those of each fit.
     fn checked_map(&self, names: &[String]) -> Result<ParameterMap<T>, CurveError> {
-        // The starts are those of each fit.
-        let mut parameters = parameters(names.to_vec(), &vec![T::ZERO; names.len()], &self.options)?;
-        for (index, parameter) in parameters.iter_mut().enumerate() {
-            let is_given = |(name, option): &(String, ParameterOption<T>)| {
-                *name == parameter.name && matches!(option, ParameterOption::Fix(Some(_)))
-            };
-            let has_value = self.options.iter().any(is_given);
-            if let Some(bounds) = self.bounds.as_ref().filter(|_| has_value || matches!(parameter.role, Role::Tied(_)))
-            {
-                (parameter.lower, parameter.upper) = (bounds.lower()[index], bounds.upper()[index]);
-            }
-        }
-        let map = ParameterMap::new(parameters)?;
+        let parameters =
+            self.options.resolve(names.len(), |index| names[index].clone(), &vec![T::ZERO; names.len()], true)?;
+        let map = ParameterMap::new(parameters)?.unscaled();
         if map.free().is_empty() { Err(CurveError::NothingToFit) } else { Ok(map) }
+    }
+
+    /// The map of the free parameters, unless all are free.
+    pub(super) fn free_map(&self) -> Option<&ParameterMap<T>> {
+        self.map.as_ref().filter(|map| !map.is_identity())
+    }
+
+    /// Fits are beyond the lockstep engine, which minimises sums over points alone.
+    pub(super) fn needs_full_engine(&self) -> bool {
+        self.options.robust.is_some() || self.has_priors()
+    }
+
+    /// Some parameters have priors.
+    fn has_priors(&self) -> bool {
+        self.map.as_ref().is_some_and(|map| map.priors().next().is_some())
+    }
+
+    /// The options of a single fit, in which bounds that leave no room hold a parameter.
+    pub(super) fn options_of_one(&self) -> FitOptions<T> {
+        let parameters = self.map.iter().flat_map(|map| &map.parameters);
+        let is_held = |parameter: &Parameter<T>| {
+            matches!(parameter.role, Role::Free) && parameter.lower == parameter.upper && parameter.prior.is_none()
+        };
+        let held = parameters.filter(|parameter| is_held(parameter));
+        held.fold(self.options.clone(), |options, parameter| options.fix(&parameter.name))
     }
 
     /// Number of parameters that are fitted.
@@ -154,7 +147,7 @@ impl<T: Real> Specification<'_, T> {
             Predictors::Own(x) => are_finite(x.index_axis(Axis(0), fit).iter()),
         };
         let responses = self.y.row(fit);
-        let energy = if self.of_counts {
+        let energy = if self.options.counts {
             // One that is negative, or no integer, is looked at.
             let are_counts = responses.iter().all(|&y| y >= T::ZERO && y.to_f64().fract() == 0.0);
             if are_counts { responses.iter().map(|&y| self.energy_of(y)).sum() } else { T::INFINITY }
@@ -169,7 +162,7 @@ impl<T: Real> Specification<'_, T> {
 
     /// `½y²` of a response in units of its standard deviation; of a count, whose variance is its mean, half of it.
     pub(super) fn energy_of(&self, y: T) -> T {
-        T::from_f64(0.5) * if self.of_counts { y } else { y * y }
+        T::from_f64(0.5) * if self.options.counts { y } else { y * y }
     }
 
     /// Gives each point of a fit that takes part to `each`, in order.
@@ -183,16 +176,16 @@ impl<T: Real> Specification<'_, T> {
         for (index, &y) in self.y.row(fit).iter().enumerate() {
             let x = self.x.row(fit, index);
             let sigma = sigma.map_or(T::ONE, |sigma| sigma[index]);
-            if self.of_counts && y < T::ZERO {
+            if self.options.counts && y < T::ZERO {
                 return Err(FitStatus::NegativeCount);
             }
-            if self.of_counts && y.is_finite() && y.to_f64().fract() != 0.0 {
+            if self.options.counts && y.is_finite() && y.to_f64().fract() != 0.0 {
                 return Err(FitStatus::FractionalCount);
             }
             if y.is_finite() && is_deviation(sigma) && are_finite(x.iter()) {
                 count += 1;
                 each(Point { index, x, y, weight: sigma.recip() });
-            } else if self.nan_policy == NanPolicy::Raise {
+            } else if self.options.nan_policy == NanPolicy::Raise {
                 return Err(FitStatus::NonFiniteData);
             }
         }
@@ -221,10 +214,8 @@ impl<T: Real> Specification<'_, T> {
 
     /// Fills in values that are given, and those of tied parameters.
     fn expand(&self, map: &ParameterMap<T>, start: &mut [T]) {
-        for (name, option) in &self.options {
-            if let (ParameterOption::Fix(Some(value)), Some(index)) = (option, map.index(name)) {
-                start[index] = *value;
-            }
+        for (name, value) in self.options.given_values() {
+            map.index(name).into_iter().for_each(|index| start[index] = value);
         }
         let (_, mut derivative) = map.begin();
         let free: Vec<T> = map.free().iter().map(|&index| start[index]).collect();
@@ -258,7 +249,7 @@ impl<T: Real> Specification<'_, T> {
 
     /// Points have weights: they have standard deviations, or may be left out.
     pub(super) fn has_weights(&self) -> bool {
-        self.sigma.is_some() || self.nan_policy == NanPolicy::Omit
+        self.sigma.is_some() || self.options.nan_policy == NanPolicy::Omit
     }
 
     /// No fit is to go on.

@@ -1,0 +1,81 @@
+//! Arguments for the parameters of a curve.
+
+use std::collections::HashSet;
+use std::ops::Bound;
+
+use clap::Args;
+use marquardt::Tie;
+use marquardt::curve::FitOptions;
+
+use crate::assignments::{FixAssignment, PriorAssignment, RangeAssignment, StartAssignment, TieAssignment};
+use crate::failure::Failure;
+
+#[derive(Debug, Clone, Default, Args)]
+pub struct ParameterArguments {
+    /// Starts of parameters; the others are guessed from the data
+    #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',')]
+    pub start: Vec<StartAssignment>,
+    /// Bounds of parameters; an end may be left out
+    #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',')]
+    pub bounds: Vec<RangeAssignment>,
+    /// Parameters that stay at their starts, or at a value
+    #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',')]
+    pub fix: Vec<FixAssignment>,
+    /// Parameter that follows from others by a formula; may be repeated
+    #[arg(long, value_name = "NAME=FORMULA")]
+    pub tie: Vec<TieAssignment>,
+    /// Gaussian priors of parameters; the size of the noise must be known, as that of counts is
+    #[arg(long, value_name = "NAME=MEAN~DEVIATION,...", value_delimiter = ',')]
+    pub prior: Vec<PriorAssignment>,
+}
+
+impl ParameterArguments {
+    /// Each option with each parameter that it names.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let starts = self.start.iter().map(|start| ("--start", start.name.as_str()));
+        let bounds = self.bounds.iter().map(|bounds| ("--bounds", bounds.name.as_str()));
+        let fixes = self.fix.iter().map(|fix| ("--fix", fix.name.as_str()));
+        let ties = self.tie.iter().map(|tie| ("--tie", tie.name.as_str()));
+        let priors = self.prior.iter().map(|prior| ("--prior", prior.name.as_str()));
+        starts.chain(bounds).chain(fixes).chain(ties).chain(priors)
+    }
+
+    /// Returns true if the parameter is fixed or tied.
+    pub fn holds(&self, name: &str) -> bool {
+        self.named().any(|(option, named)| matches!(option, "--fix" | "--tie") && named == name)
+    }
+
+    /// The arguments as options of a fit.
+    pub fn options(&self) -> Result<FitOptions<f64>, Failure> {
+        check_once(self.named())?;
+        let mut options = FitOptions::new();
+        for StartAssignment { name, value } in &self.start {
+            options = options.start(name, *value);
+        }
+        for RangeAssignment { name, low, high } in &self.bounds {
+            options = options.bounds(name, (Bound::Included(*low), Bound::Included(*high)));
+        }
+        for FixAssignment { name, value } in &self.fix {
+            options = match value {
+                Some(value) => options.fix_at(name, *value),
+                None => options.fix(name),
+            };
+        }
+        for TieAssignment { name, formula } in &self.tie {
+            options = options.tie(name, Tie::parse(formula).map_err(Failure::of_formula("--tie"))?);
+        }
+        for PriorAssignment { name, mean, deviation } in &self.prior {
+            options = options.prior(name, *mean, *deviation);
+        }
+        Ok(options)
+    }
+}
+
+/// Refuses an option that says two things of one parameter.
+pub fn check_once<'n>(mut named: impl Iterator<Item = (&'static str, &'n str)>) -> Result<(), Failure> {
+    let mut known = HashSet::new();
+    match named.find(|named| !known.insert(*named)) {
+        Some((option, name)) => Err(Failure::new(format!("{option} has {name:?} twice"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,301 @@
+//! Options of a fit: what is said of its parameters, its noise and its loss.
+
+use std::ops::RangeBounds;
+use std::sync::Arc;
+
+use super::parameter::{Parameter, ParameterOption, parameters};
+use super::robust::Robustness;
+use super::{CurveError, NanPolicy, Tie};
+use crate::problem::{Loss, RobustLoss, RobustScaleError};
+use crate::real::Real;
+use crate::solver::SolveError;
+
+/// Options of a fit: its parameters, the noise of its data, and its loss.
+///
+/// [`CurveFit`](crate::CurveFit), [`Parameters`](crate::Parameters) and [`FitMany`](crate::FitMany) have these methods, too. Options that
+/// several fits have in common are stated once, and given to each by its method `options`.
+///
+/// ```
+/// use marquardt::curve::FitOptions;
+/// use marquardt::models::ExponentialDecay;
+/// use marquardt::{CurveFit, FitMany};
+///
+/// let options = FitOptions::new().bounds("rate", 0.0..).fix_at("offset", 1.0);
+/// let x: Vec<f64> = (0..20).map(|i| 0.2 * f64::from(i)).collect();
+/// let y = ndarray::Array2::from_shape_fn((3, 20), |(row, i)| {
+///     1.0 + (2.0 + row as f64) * (-0.7 * x[i]).exp()
+/// });
+/// let all = FitMany::new(ExponentialDecay, &x, &y).options(options.clone()).guessed().fit()?;
+/// let one = CurveFit::guessed(ExponentialDecay, &x, y.row(2)).options(options).fit()?;
+/// assert!((all.parameters[[2, 0]] - one.parameters()[0].value).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct FitOptions<T: Real> {
+    /// Names of the parameters; those of the curve unless they are given.
+    names: Option<Vec<String>>,
+    /// Options of parameters, by name.
+    parameters: Vec<(String, ParameterOption<T>)>,
+    /// Sigma is the standard deviation of the noise itself.
+    pub(super) absolute_sigma: bool,
+    /// Responses are counts.
+    pub(super) counts: bool,
+    pub(super) robust: Option<Robustness<T>>,
+    pub(super) nan_policy: NanPolicy,
+}
+
+impl<T: Real> Default for FitOptions<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Real> FitOptions<T> {
+    /// The options of a fit of which nothing is said: all parameters are free, sigma is relative, and the cost is a sum of squares.
+    pub fn new() -> Self {
+        FitOptions {
+            names: None,
+            parameters: Vec::new(),
+            absolute_sigma: false,
+            counts: false,
+            robust: None,
+            nan_policy: NanPolicy::default(),
+        }
+    }
+
+    /// Names of the parameters, in reports and here.
+    pub fn names<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
+        FitOptions { names: Some(names.into_iter().map(Into::into).collect()), ..self }
+    }
+
+    /// Sets the start of a parameter.
+    pub fn start(self, name: &str, start: T) -> Self {
+        self.option(name, ParameterOption::Start(start))
+    }
+
+    /// Bounds of a parameter: `0.0..=1.0`, `0.0..` or `..=1.0`. The ends belong to them. They are honoured at every evaluation,
+    /// and the fit ends at the minimum within.
+    pub fn bounds(self, name: &str, bounds: impl RangeBounds<T>) -> Self {
+        self.option(name, ParameterOption::within(bounds))
+    }
+
+    /// Keeps a parameter at its start.
+    pub fn fix(self, name: &str) -> Self {
+        self.option(name, ParameterOption::Fix(None))
+    }
+
+    /// Keeps a parameter at a value.
+    pub fn fix_at(self, name: &str, value: T) -> Self {
+        self.option(name, ParameterOption::Fix(Some(value)))
+    }
+
+    /// Makes a parameter follow from others. It is then neither fixed nor bounded, and its start is not used. A curve need not depend on
+    /// it: so the report has a quantity that follows from the fit, with its standard error.
+    pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
+        self.option(name, ParameterOption::Tie(tie))
+    }
+
+    /// Adds a Gaussian prior of a parameter, with this mean and standard deviation. The data have to have an [absolute
+    /// sigma](Self::absolute_sigma), or be [counts](Self::counts); otherwise nothing says how much they weigh against it.
+    pub fn prior(self, name: &str, mean: T, standard_deviation: T) -> Self {
+        self.option(name, ParameterOption::Prior(mean, standard_deviation))
+    }
+
+    /// The typical size of a parameter (SciPy's `x_scale`), rounded to a power of two. It matters only where the solver's
+    /// [scaling](crate::solver::Scaling) is not by the columns of the Jacobian, as it is by default.
+    pub fn scale(self, name: &str, scale: T) -> Self {
+        self.option(name, ParameterOption::Scale(scale))
+    }
+
+    /// Adds an option of a parameter.
+    pub(super) fn option(mut self, name: &str, option: ParameterOption<T>) -> Self {
+        self.parameters.push((name.to_owned(), option));
+        self
+    }
+
+    /// Says what sigma means: the standard deviation of the noise itself (`true`; sigma must then be given), or only the noise of
+    /// the responses relative to each other (`false`, the default): then its size is estimated from the residuals, and standard
+    /// errors are scaled by it.
+    pub fn absolute_sigma(self, absolute: bool) -> Self {
+        FitOptions { absolute_sigma: absolute, ..self }
+    }
+
+    /// Takes the responses for counts, with the curve as their mean, and maximises the Poisson likelihood. They are
+    /// integers, and not negative. Standard errors are those of the expected Fisher information. The curve must be positive at the start.
+    ///
+    /// T. A. Laurence and B. A. Chromy, Efficient maximum likelihood estimator fitting of histograms, Nature Methods 7
+    /// (2010) 338.
+    ///
+    /// ```
+    /// use marquardt::{FitMany, model};
+    ///
+    /// let time: Vec<f64> = (0..32).map(|i| 0.25 * i as f64).collect();
+    /// let counts = ndarray::array![[
+    ///     9., 7., 9., 4., 6., 5., 3., 2., 3., 1., 2., 1., 2., 0., 1., 1., 0., 1., 1., 0., 0., 2.,
+    ///     1., 0., 0., 1., 0., 1., 0., 0., 1., 0.
+    /// ],];
+    /// let decay = model!(|t; height, rate, dark| height * exp(-rate * t) + dark);
+    /// let fits = FitMany::new(decay, &time, &counts).start(&[10.0, 1.0, 0.5]).counts().fit()?;
+    /// assert_eq!(fits.converged(), 1);
+    /// assert!((fits.parameters[[0, 1]] - 0.9).abs() < 3.0 * fits.standard_errors[[0, 1]]);
+    /// # Ok::<(), marquardt::curve::FitManyError>(())
+    /// ```
+    pub fn counts(self) -> Self {
+        FitOptions { counts: true, ..self }
+    }
+
+    /// Sets a robust loss, which limits the influence of outliers: one of [`Loss`](crate::Loss) or of one's own. Its scale is
+    /// judged by the residuals, as [`mad_scale`](crate::problem::mad_scale) times the loss's tuning constant, unless
+    /// [`f_scale`](Self::f_scale) gives it. Standard errors are those of M-estimation (Huber 1981, §7.6), from the scatter of the
+    /// residuals that count.
+    ///
+    /// A scale that is not given takes several solves, some ten to a hundred, each from where the last one ended. The report's
+    /// iterations, evaluations and time are those of all of them; its log, its initial cost and its status are those of the
+    /// one that is returned. The solver's time limit and evaluations hold for all of them together, and its iterations for
+    /// each, with four times as many in all. A fit whose scale does not settle is not converged.
+    ///
+    /// ```
+    /// use marquardt::{CurveFit, Loss};
+    ///
+    /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0_f64];
+    /// let y = [0.1, 0.9, 2.1, 3.0, 30.0, 4.9, 6.1, 7.0];
+    /// let fit = CurveFit::new(|x, [a, b]| a + b * x, &x, &y, [0.0, 0.0]).robust(Loss::Tukey).fit()?;
+    /// assert!((fit.parameters()[1].value - 1.0).abs() < 0.02);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn robust(self, loss: impl RobustLoss<T> + 'static) -> Self {
+        let scale = self.robust.and_then(|robust| robust.scale);
+        FitOptions { robust: Some(Robustness { loss: Arc::new(loss), scale }), ..self }
+    }
+
+    /// The scale `C` of a [`robust`](Self::robust) loss (SciPy's `f_scale`): the residual, divided by its sigma, at which it
+    /// begins to differ from least squares. Without a loss, Huber's is taken.
+    pub fn f_scale(self, scale: T) -> Self {
+        let loss = self.robust.map_or_else(|| Arc::new(Loss::Huber) as Arc<dyn RobustLoss<T>>, |robust| robust.loss);
+        FitOptions { robust: Some(Robustness { loss, scale: Some(scale) }), ..self }
+    }
+
+    /// Policy for rows in which a number is missing, that is NaN, or infinite: the fit is refused, or they are left out.
+    pub fn nan_policy(self, policy: NanPolicy) -> Self {
+        FitOptions { nan_policy: policy, ..self }
+    }
+
+    /// Something is said of parameters.
+    pub(super) fn names_parameters(&self) -> bool {
+        self.names.is_some() || !self.parameters.is_empty()
+    }
+
+    /// Returns the values that parameters are given, whether they are fixed there or only start there.
+    pub(super) fn given_values(&self) -> impl Iterator<Item = (&str, T)> {
+        self.parameters.iter().filter_map(|(name, option)| match option {
+            ParameterOption::Start(value) | ParameterOption::Fix(Some(value)) => Some((name.as_str(), *value)),
+            _ => None,
+        })
+    }
+
+    /// The options of these parameters in place of those by name; the start of each is that of the parameter.
+    pub(super) fn with_parameters(self, parameters: &[Parameter<T>]) -> Self {
+        let options = |parameter: &Parameter<T>| {
+            let name = parameter.name.clone();
+            parameter.options().into_iter().map(move |option| (name.clone(), option))
+        };
+        FitOptions { names: None, parameters: parameters.iter().flat_map(options).collect(), ..self }
+    }
+
+    /// Returns `count` parameters with their options; `known` are their names unless others are given. A start that is a guess is moved
+    /// within the bounds.
+    pub(super) fn resolve(
+        &self,
+        count: usize,
+        known: impl Fn(usize) -> String,
+        start: &[T],
+        is_guessed: bool,
+    ) -> Result<Vec<Parameter<T>>, CurveError> {
+        let names: Vec<String> = match &self.names {
+            Some(names) if names.len() != count => {
+                return Err(CurveError::WrongNameCount { parameters: count, names: names.len() });
+            }
+            Some(names) => names.clone(),
+            None => (0..count).map(known).collect(),
+        };
+        if start.len() != count {
+            return Err(SolveError::WrongStartLength { expected: count, found: start.len() }.into());
+        }
+        let mut parameters = parameters(names, start, &self.parameters)?;
+        let is_given = |parameter: &Parameter<T>| self.given_values().any(|(name, _)| name == parameter.name);
+        for parameter in parameters.iter_mut().filter(|parameter| is_guessed && !is_given(parameter)) {
+            parameter.start = parameter.start.max(parameter.lower).min(parameter.upper);
+        }
+        Ok(parameters)
+    }
+
+    /// Checks that noise, priors and loss go together.
+    pub(super) fn check(&self, has_sigma: bool, has_priors: bool) -> Result<(), CurveError> {
+        let conflict = |first, second, reason| Err(CurveError::Conflict { first, second, reason });
+        match &self.robust {
+            _ if self.counts && has_sigma => conflict("counts", "sigma", "the variance of a count is its mean"),
+            _ if self.counts && self.absolute_sigma => {
+                conflict("counts", "an absolute sigma", "the variance of a count is its mean")
+            }
+            _ if self.absolute_sigma && !has_sigma => Err(CurveError::AbsoluteWithoutSigma),
+            _ if has_priors && !(self.absolute_sigma || self.counts) => {
+                conflict("a prior", "a relative sigma", "how much the data weigh against it is then unknown")
+            }
+            Some(Robustness { scale: Some(scale), .. }) if !(*scale > T::ZERO && scale.is_finite()) => {
+                Err(RobustScaleError { value: scale.to_f64() }.into())
+            }
+            Some(_) if self.counts => {
+                conflict("counts", "a robust loss", "the likelihood of counts is not made of residuals of one size")
+            }
+            Some(_) if has_priors => {
+                conflict("a prior", "a robust loss", "what the data then weigh against it is unknown")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Gives a fit the methods of its [`FitOptions`]; `change_options` of the fit applies them.
+macro_rules! option_methods {
+    ($($method:ident($($argument:ident: $type:ty),*);)*) => { $(
+        #[doc = concat!("See [`FitOptions::", stringify!($method), "`](crate::curve::FitOptions::", stringify!($method), ").")]
+        pub fn $method(self, $($argument: $type),*) -> Self {
+            self.change_options(|options| options.$method($($argument),*))
+        }
+    )* };
+}
+
+/// Options of parameters, and the loss: those of every fit.
+macro_rules! parameter_methods {
+    () => {
+        /// Takes these options in place of those that were set before.
+        pub fn options(self, options: crate::curve::FitOptions<T>) -> Self {
+            self.change_options(|_| options)
+        }
+
+        crate::curve::fit_options::option_methods! {
+            bounds(name: &str, bounds: impl std::ops::RangeBounds<T>);
+            fix(name: &str);
+            fix_at(name: &str, value: T);
+            tie(name: &str, tie: crate::curve::Tie<T>);
+            prior(name: &str, mean: T, standard_deviation: T);
+            scale(name: &str, scale: T);
+            robust(loss: impl crate::problem::RobustLoss<T> + 'static);
+            f_scale(scale: T);
+        }
+    };
+}
+
+/// Options of the data: those of fits that have observations.
+macro_rules! data_methods {
+    () => {
+        crate::curve::fit_options::option_methods! {
+            names(names: impl IntoIterator<Item = impl Into<String>>);
+            absolute_sigma(absolute: bool);
+            counts();
+            nan_policy(policy: crate::curve::NanPolicy);
+        }
+    };
+}
+
+pub(super) use {data_methods, option_methods, parameter_methods};
