@@ -188,10 +188,10 @@ mod real;
 mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
-mod shape;
 pub mod solver;
 mod special;
 pub mod statistics;
+mod storage;
 pub mod train;
 pub mod variables;
 

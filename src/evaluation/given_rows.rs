@@ -2,7 +2,7 @@
 
 use super::{Evaluation, ProblemRows, RowWorkspace};
 use crate::problem::{EvaluationError, LeastSquares};
-use crate::shape::Dynamic;
+use crate::storage::Dynamic;
 
 /// Residuals and rows of a Jacobian, the same at each point.
 pub(crate) struct GivenRows {

@@ -118,14 +118,14 @@ pub struct Along<'a, T> {
 #[derive(Clone, Copy)]
 pub enum Forcing<'a, T> {
     /// Second derivatives of the residuals along `v`; `ahead` is the point a share `probe` of the way.
-    Curvature { ahead: &'a [T], probe: T, linear: Option<Linear<'a, T>> },
+    Curvature { ahead: &'a [T], probe: T, linear: Option<LinearChange<'a, T>> },
     /// The residuals of all rows of this rank at another point.
     Residuals(&'a [T]),
 }
 
 /// `r` and `Jv` of a model that does not form `J`.
 #[derive(Clone, Copy)]
-pub struct Linear<'a, T> {
+pub struct LinearChange<'a, T> {
     pub residuals: &'a [T],
     pub image: &'a [T],
     /// `J` is the derivative of the residuals, which do not stand for another loss.

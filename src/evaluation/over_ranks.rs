@@ -1,7 +1,7 @@
 //! An evaluation whose results are combined over ranks.
 
 use super::pass_on::pass_on;
-use super::{Along, Costs, Counts, Evaluation, Forcing, Linear, RankSync, RightHandSide, RowSums};
+use super::{Along, Costs, Counts, Evaluation, Forcing, LinearChange, RankSync, RightHandSide, RowSums};
 use crate::manifold::Manifold;
 use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts};
 use crate::real::Real;
@@ -83,8 +83,8 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
 /// The part of a correction that belongs to a rank, `before` whose rows there are so many others.
 fn of_rank<T>(along: Along<'_, T>, before: usize) -> Along<'_, T> {
     let by = match along.by {
-        Forcing::Curvature { ahead, probe, linear: Some(Linear { residuals, image, is_exact }) } => {
-            let linear = Linear { residuals: &residuals[before..], image: &image[before..], is_exact };
+        Forcing::Curvature { ahead, probe, linear: Some(LinearChange { residuals, image, is_exact }) } => {
+            let linear = LinearChange { residuals: &residuals[before..], image: &image[before..], is_exact };
             Forcing::Curvature { ahead, probe, linear: Some(linear) }
         }
         by => by,

@@ -7,7 +7,7 @@ use crate::kernels::vector::dot;
 use crate::parallel;
 use crate::problem::{ConcurrentRows, EvaluationError};
 use crate::real::Real;
-use crate::shape::Dynamic;
+use crate::storage::Dynamic;
 
 /// Fewest flops of a part.
 const FEWEST_FLOPS: f64 = 1e6;
@@ -22,7 +22,7 @@ const MOST_NUMBERS: usize = 1 << 23;
 ///
 /// The parts follow from the size of the problem. So the sums do not depend on the number of threads.
 pub(crate) struct ParallelSums<T> {
-    parts: Vec<Part<T>>,
+    parts: Vec<RowPart<T>>,
     /// Groups of rows that are computed together, the rows of each, and the fewest of a part.
     groups: usize,
     group: usize,
@@ -33,7 +33,7 @@ pub(crate) struct ParallelSums<T> {
 }
 
 /// Rows that follow each other, and the sums over them.
-struct Part<T> {
+struct RowPart<T> {
     rows: Range<usize>,
     /// `JᵀJ`, lower triangle.
     gram: Vec<T>,
@@ -123,20 +123,20 @@ impl<T: Real> ParallelSums<T> {
     /// The sum of what `work` returns for the parts, or the error of the first that has one.
     fn for_each_part(
         &mut self,
-        work: impl Fn(&mut Part<T>) -> Result<T, EvaluationError> + Sync,
+        work: impl Fn(&mut RowPart<T>) -> Result<T, EvaluationError> + Sync,
     ) -> Result<T, EvaluationError> {
         if self.parts.is_empty() {
             let group = self.group;
-            self.parts = self.ranges().map(|groups| Part::new(groups.start * group..groups.end * group)).collect();
+            self.parts = self.ranges().map(|groups| RowPart::new(groups.start * group..groups.end * group)).collect();
         }
-        parallel::for_each_mut(&mut self.parts, &|part: &mut Part<T>| part.outcome = work(part));
+        parallel::for_each_mut(&mut self.parts, &|part: &mut RowPart<T>| part.outcome = work(part));
         self.parts.iter_mut().map(|part| std::mem::replace(&mut part.outcome, Ok(T::ZERO))).sum()
     }
 }
 
-impl<T: Real> Part<T> {
+impl<T: Real> RowPart<T> {
     fn new(rows: Range<usize>) -> Self {
         let [gram, gradient, r, jacobian, room] = std::array::from_fn(|_| Vec::new());
-        Part { rows, gram, gradient, squares: T::ZERO, outcome: Ok(T::ZERO), r, jacobian, room }
+        RowPart { rows, gram, gradient, squares: T::ZERO, outcome: Ok(T::ZERO), r, jacobian, room }
     }
 }

@@ -2,15 +2,15 @@
 
 use super::parallel_sums::ParallelSums;
 use super::tiles::Tiles;
-use super::{Along, Costs, Counts, Evaluation, Forcing, Linear, RightHandSide, RowSums};
+use super::{Along, Costs, Counts, Evaluation, Forcing, LinearChange, RightHandSide, RowSums};
 use crate::kernels::vector::dot;
 use crate::manifold::Manifold;
 use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts, LeastSquares};
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// Memory of an evaluation. It outlives the problem of a minibatch.
-pub(crate) struct RowWorkspace<T: Real, S: Shape<T>> {
+pub(crate) struct RowWorkspace<T: Real, S: Storage<T>> {
     tiles: Tiles<T, S>,
     /// Sums of many rows on all cores; `None` for few rows.
     parallel: Option<ParallelSums<T>>,
@@ -19,7 +19,7 @@ pub(crate) struct RowWorkspace<T: Real, S: Shape<T>> {
     has_own_cost: bool,
 }
 
-impl<T: Real, S: Shape<T>> RowWorkspace<T, S> {
+impl<T: Real, S: Storage<T>> RowWorkspace<T, S> {
     /// For `m` rows that come in groups, of which `n` columns are formed.
     #[inline]
     pub(crate) fn new(m: usize, n: usize, group: usize) -> Self {
@@ -45,12 +45,12 @@ impl<T: Real, S: Shape<T>> RowWorkspace<T, S> {
 }
 
 /// A problem, and memory for its rows.
-pub(crate) struct ProblemRows<'p, T: Real, S: Shape<T>, P: ?Sized> {
+pub(crate) struct ProblemRows<'p, T: Real, S: Storage<T>, P: ?Sized> {
     problem: &'p mut P,
     workspace: &'p mut RowWorkspace<T, S>,
 }
 
-impl<'p, T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T, S, P> {
+impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T, S, P> {
     #[inline]
     pub(crate) fn new(problem: &'p mut P, workspace: &'p mut RowWorkspace<T, S>) -> Self {
         ProblemRows { problem, workspace }
@@ -108,7 +108,7 @@ impl<'p, T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T, S
         &mut self,
         (x, v): (&[T], &[T]),
         (ahead, probe): (&[T], T),
-        linear: Linear<'_, T>,
+        linear: LinearChange<'_, T>,
         rhs: &mut dyn RightHandSide<T>,
     ) -> Result<bool, EvaluationError> {
         let RowWorkspace { tiles, counts, .. } = &mut *self.workspace;
@@ -152,7 +152,7 @@ impl<'p, T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T, S
     }
 }
 
-impl<T: Real, S: Shape<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for ProblemRows<'_, T, S, P> {
+impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for ProblemRows<'_, T, S, P> {
     fn size(&self) -> (usize, usize) {
         (self.problem.residual_count(), self.problem.row_group().max(1))
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// Bytes of Jacobian in one tile: small enough to stay in the second-level cache between being written and being read.
 const TILE_BYTES: usize = 128 * 1024;
@@ -17,7 +17,7 @@ const MOST_KEPT_BYTES: usize = 32 * 1024 * 1024;
 const FEWEST_ROWS: usize = 96;
 
 /// A reusable buffer that a problem's rows are evaluated into, tile after tile.
-pub(crate) struct Tiles<T: Real, S: Shape<T>> {
+pub(crate) struct Tiles<T: Real, S: Storage<T>> {
     /// Rows in a tile: a multiple of the problem's row group.
     rows: usize,
     /// Columns of the Jacobian that are formed.
@@ -34,14 +34,14 @@ pub(crate) struct Tiles<T: Real, S: Shape<T>> {
 }
 
 /// Rows of a linearisation.
-struct Linearized<T: Real, S: Shape<T>> {
+struct Linearized<T: Real, S: Storage<T>> {
     jacobian: Buffer<T, S::Tile>,
     residuals: Buffer<T, S::Column>,
     /// All rows are still here.
     complete: bool,
 }
 
-impl<T: Real, S: Shape<T>> Linearized<T, S> {
+impl<T: Real, S: Storage<T>> Linearized<T, S> {
     /// Room for rows of `n` columns.
     #[inline]
     fn new(rows: usize, n: usize) -> Self {
@@ -54,7 +54,7 @@ impl<T: Real, S: Shape<T>> Linearized<T, S> {
     }
 }
 
-impl<T: Real, S: Shape<T>> Tiles<T, S> {
+impl<T: Real, S: Storage<T>> Tiles<T, S> {
     /// A buffer for `m` rows of `n` parameters that come in groups.
     #[inline]
     pub(crate) fn new(m: usize, n: usize, group: usize) -> Self {
@@ -338,7 +338,7 @@ impl<T: Real, A: AsMut<[T]>> Buffer<T, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::Dynamic;
+    use crate::storage::Dynamic;
 
     /// Rows whose numbers say where they are, and how often they were asked for.
     struct Numbered {

@@ -6,7 +6,7 @@ use super::form::LinearForm;
 use super::forward_product::{BothProducts, ForwardProduct};
 use super::matrix_free::{IsotropicRidge, estimate_trace};
 use super::model::{Damped, Drawn, LinearModel, Unsolved};
-use crate::evaluation::{Along, Costs, Evaluation, Forcing, Linear};
+use crate::evaluation::{Along, Costs, Evaluation, Forcing, LinearChange};
 use crate::kernels::vector::{add_scaled, all_finite, dot};
 use crate::problem::EvaluationError;
 use crate::real::Real;
@@ -255,7 +255,7 @@ impl<T: Real> LinearModel<T> for Cgls<T> {
         _: &mut [T],
     ) -> Result<T, Unsolved> {
         let Forcing::Curvature { ahead, probe, .. } = by else { return Err(Unsolved::IllConditioned) };
-        let linear = Some(Linear { residuals: &self.r, image: &self.image, is_exact: !self.has_own_cost });
+        let linear = Some(LinearChange { residuals: &self.r, image: &self.image, is_exact: !self.has_own_cost });
         let along = Along { x, v, by: Forcing::Curvature { ahead, probe, linear } };
         if !damped.evaluation.force(along, &mut ForcingRows(&mut self.forcing))? {
             return Err(Unsolved::IllConditioned);

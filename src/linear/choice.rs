@@ -9,7 +9,7 @@ use super::preconditioned::Inexact;
 use crate::evaluation::Tiles;
 use crate::problem::{ProductWork, Work};
 use crate::real::Real;
-use crate::shape::Dynamic;
+use crate::storage::Dynamic;
 
 /// Method for the damped linear systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

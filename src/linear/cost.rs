@@ -5,7 +5,7 @@ use super::form::LinearForm;
 use crate::evaluation::Tiles;
 use crate::problem::{ProductWork, Rate, Work};
 use crate::real::Real;
-use crate::shape::Dynamic;
+use crate::storage::Dynamic;
 
 /// The size of a problem, as far as the choice depends on it.
 #[derive(Debug, Clone, Copy)]

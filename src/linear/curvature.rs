@@ -2,7 +2,7 @@
 
 use crate::kernels::vector::dot;
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// Trials whose gain ratio is off by more than [`UNFAITHFUL`] before the curvature is learnt.
 pub(crate) const DOUBTFUL: usize = 12;
@@ -20,7 +20,7 @@ pub(crate) fn is_faithful<T: Real>(predicted: T, actual: T) -> bool {
 }
 
 /// The curvature that Gauss–Newton leaves out, where trials ask for it.
-pub(super) struct Curvature<T: Real, S: Shape<T>> {
+pub(super) struct Curvature<T: Real, S: Storage<T>> {
     /// The estimate; `None` until a step teaches it.
     estimate: Option<SecantMatrix<T, S>>,
     /// The estimate is part of the linear system.
@@ -29,13 +29,13 @@ pub(super) struct Curvature<T: Real, S: Shape<T>> {
     doubtful: usize,
 }
 
-impl<T: Real, S: Shape<T>> Default for Curvature<T, S> {
+impl<T: Real, S: Storage<T>> Default for Curvature<T, S> {
     fn default() -> Self {
         Curvature { estimate: None, is_used: false, doubtful: 0 }
     }
 }
 
-impl<T: Real, S: Shape<T>> Curvature<T, S> {
+impl<T: Real, S: Storage<T>> Curvature<T, S> {
     /// The estimate that is part of the linear system.
     #[inline]
     pub(super) fn in_use(&self) -> Option<&SecantMatrix<T, S>> {
@@ -84,7 +84,7 @@ impl<T: Real, S: Shape<T>> Curvature<T, S> {
 ///
 /// Where residuals are large and curved, `JᵀJ` is far from the second derivative of the cost, and `JᵀJ + S` is closer with
 /// each step. It takes `n²` numbers, and `O(n²)` flops a step.
-pub(super) struct SecantMatrix<T: Real, S: Shape<T>> {
+pub(super) struct SecantMatrix<T: Real, S: Storage<T>> {
     /// `S`, all of it.
     matrix: S::Matrix,
     /// `Sδ`, and then the part of the secant condition that it misses.
@@ -93,7 +93,7 @@ pub(super) struct SecantMatrix<T: Real, S: Shape<T>> {
     pub(super) change: [S::Vector; 2],
 }
 
-impl<T: Real, S: Shape<T>> SecantMatrix<T, S> {
+impl<T: Real, S: Storage<T>> SecantMatrix<T, S> {
     /// No curvature for `n` parameters.
     fn new(n: usize) -> Self {
         SecantMatrix { matrix: S::matrix(n), product: S::vector(n), change: [S::vector(n), S::vector(n)] }
@@ -143,7 +143,7 @@ impl<T: Real, S: Shape<T>> SecantMatrix<T, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::Dynamic;
+    use crate::storage::Dynamic;
 
     #[test]
     fn a_step_teaches_what_the_gauss_newton_model_leaves_out() {

@@ -1,4 +1,4 @@
-//! Linear models of any form, on the heap.
+//! LinearChange models of any form, on the heap.
 //!
 //! A program contains the code of a form if it can come to need it. The forms for a Jacobian of rows are always there; those that multiply
 //! or take blocks are where [`Forms::ALL`] is named, which the fit of a curve does not.
@@ -6,7 +6,7 @@
 use super::block_choice::of_blocks;
 use super::cgls::Cgls;
 use super::choice::{Plan, PlanError};
-use super::dual::Dual;
+use super::dual::DualForm;
 use super::form::LinearForm;
 use super::matrix_free_dual::MatrixFreeDual;
 use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved};
@@ -16,7 +16,7 @@ use super::row_model::RowModel;
 use crate::evaluation::{Along, Costs, Evaluation};
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
-use crate::shape::Dynamic;
+use crate::storage::Dynamic;
 
 /// A linear model of any form.
 pub type BoxedModel<T> = Box<dyn LinearModel<T> + Send + Sync>;
@@ -43,7 +43,7 @@ impl<T: Real> Forms<T> {
         Ok(match plan.form {
             LinearForm::Cholesky => Box::new(RowModel::<T, Dynamic>::new(plan)),
             LinearForm::Qr => Box::new(Orthogonal::<T, Dynamic>::new(plan.n)),
-            LinearForm::Dual => Box::new(Dual::new(plan.n)),
+            LinearForm::Dual => Box::new(DualForm::new(plan.n)),
             _ => self.0.ok_or(PlanError::Form(plan.form))?(plan, blocks)?,
         })
     }

@@ -16,7 +16,7 @@ use crate::real::Real;
 /// The step is `δ = −D⁻²Jᵀ(K + λI)⁻¹r`, equal to the primal one by the push-through identity
 /// `(JᵀJ + λD²)⁻¹Jᵀ = D⁻²Jᵀ(JD⁻²Jᵀ + λI)⁻¹`; at `λ = 0` it is the shortest Gauss–Newton step in the norm `‖Dδ‖`.
 /// `m²n` flops for `K`, `m³/3` a factorisation, `3mn + 2m²` numbers of memory.
-pub(crate) struct Dual<T> {
+pub(crate) struct DualForm<T> {
     m: usize,
     n: usize,
     current: KeptJacobian<T>,
@@ -44,11 +44,11 @@ struct KeptJacobian<T> {
     gradient: Vec<T>,
 }
 
-impl<T: Real> Dual<T> {
+impl<T: Real> DualForm<T> {
     /// No rows yet, of `n` parameters.
     pub(crate) fn new(n: usize) -> Self {
         let rows = || KeptJacobian { jacobian: Vec::new(), r: Vec::new(), gradient: vec![T::ZERO; n] };
-        Dual {
+        DualForm {
             m: 0,
             n,
             current: rows(),
@@ -118,7 +118,7 @@ impl<T: Real> Dual<T> {
     }
 }
 
-impl<T: Real> LinearModel<T> for Dual<T> {
+impl<T: Real> LinearModel<T> for DualForm<T> {
     fn form(&self) -> LinearForm {
         LinearForm::Dual
     }

@@ -7,7 +7,7 @@ use super::form::LinearForm;
 use super::forward_product::{BothProducts, ForwardProduct};
 use super::matrix_free::{IsotropicRidge, estimate_trace};
 use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved};
-use crate::evaluation::{Along, Costs, Evaluation, Forcing, Linear};
+use crate::evaluation::{Along, Costs, Evaluation, Forcing, LinearChange};
 use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::solve_cholesky;
@@ -51,14 +51,14 @@ pub(crate) struct MatrixFreeDual<T> {
 /// Solver of `(K + λI)w = b`.
 enum Solver<T> {
     /// A Cholesky factorisation.
-    Dense(Dense<T>),
+    DenseGram(DenseGram<T>),
     /// Products with `J` and `Jᵀ`.
     Iterative(ConjugateGradients<T>),
 }
 
 /// `K`, lower triangle, and the factor of `K + λI`.
 #[derive(Default)]
-struct Dense<T> {
+struct DenseGram<T> {
     gram: Vec<T>,
     factor: Vec<T>,
     inverse_pivots: Vec<T>,
@@ -70,7 +70,7 @@ impl<T: Real> MatrixFreeDual<T> {
     pub(crate) fn new(plan: &Plan) -> Self {
         let solver = match plan.form {
             LinearForm::ConjugateGradients => Solver::Iterative(ConjugateGradients::default()),
-            _ => Solver::Dense(Dense::default()),
+            _ => Solver::DenseGram(DenseGram::default()),
         };
         MatrixFreeDual {
             m: 0,
@@ -99,7 +99,7 @@ impl<T: Real> MatrixFreeDual<T> {
         columns.into_iter().for_each(|column| column.resize(m, T::ZERO));
         self.forcing.reserve(m.saturating_sub(self.forcing.len()));
         match &mut self.solver {
-            Solver::Dense(dense) => {
+            Solver::DenseGram(dense) => {
                 dense.gram.resize(m * m, T::ZERO);
                 dense.factor.resize(m * m, T::ZERO);
                 dense.inverse_pivots.resize(m, T::ZERO);
@@ -116,7 +116,7 @@ impl<T: Real> MatrixFreeDual<T> {
         let cost = products.linearize_products(x, std::slice::from_ref(&(0..self.n)), &mut self.r)?;
         self.has_own_cost |= !self.forward.linearize(x, &self.r, cost);
         self.trace = match &mut self.solver {
-            Solver::Dense(dense) => {
+            Solver::DenseGram(dense) => {
                 products.row_gram(&mut dense.gram)?;
                 Some(dense.gram.iter().step_by(self.m + 1).copied().sum())
             }
@@ -162,7 +162,7 @@ impl<T: Real> MatrixFreeDual<T> {
 impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
     fn form(&self) -> LinearForm {
         match self.solver {
-            Solver::Dense(_) => LinearForm::FactoredDual,
+            Solver::DenseGram(_) => LinearForm::FactoredDual,
             Solver::Iterative(_) => LinearForm::ConjugateGradients,
         }
     }
@@ -206,7 +206,7 @@ impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
     ) -> Result<T, Unsolved> {
         let MatrixFreeDual { solver, work, product, forward, r, image, forcing, has_own_cost, .. } = self;
         let Forcing::Curvature { ahead, probe, .. } = by else { return Err(Unsolved::IllConditioned) };
-        let linear = Some(Linear { residuals: r, image, is_exact: !*has_own_cost });
+        let linear = Some(LinearChange { residuals: r, image, is_exact: !*has_own_cost });
         let along = Along { x, v, by: Forcing::Curvature { ahead, probe, linear } };
         if !damped.evaluation.force(along, &mut ForcingRows(forcing))? {
             return Err(Unsolved::IllConditioned);
@@ -268,7 +268,7 @@ impl<T: Real> Solver<T> {
     /// Takes up the damping.
     fn damp(&mut self, lambda: T) -> Result<(), IllConditioned> {
         match self {
-            Solver::Dense(Dense { gram, factor, inverse_pivots, scratch }) => {
+            Solver::DenseGram(DenseGram { gram, factor, inverse_pivots, scratch }) => {
                 let n = inverse_pivots.len();
                 let rows = factor.chunks_exact_mut(n).zip(gram.chunks_exact(n)).enumerate();
                 rows.for_each(|(i, (factor, gram))| factor[..=i].copy_from_slice(&gram[..=i]));
@@ -282,7 +282,7 @@ impl<T: Real> Solver<T> {
     /// Overwrites `b` with `(K + λI)⁻¹b`.
     fn solve(&mut self, products: &mut BothProducts<'_, T>, lambda: T, b: &mut [T]) -> Result<(), Unsolved> {
         match self {
-            Solver::Dense(dense) => {
+            Solver::DenseGram(dense) => {
                 solve_cholesky(&dense.factor, &dense.inverse_pivots, b);
                 Ok(())
             }
@@ -298,7 +298,7 @@ impl<T: Real> Solver<T> {
         product: &mut [T],
     ) -> Result<(), EvaluationError> {
         match self {
-            Solver::Dense(dense) => {
+            Solver::DenseGram(dense) => {
                 symmetric_times(&dense.gram, u, product);
                 Ok(())
             }

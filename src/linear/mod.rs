@@ -1,4 +1,4 @@
-//! Linear solvers: how the damped system `(JᵀJ + λD²)δ = −Jᵀr` of a step is built from rows and solved.
+//! LinearChange solvers: how the damped system `(JᵀJ + λD²)δ = −Jᵀr` of a step is built from rows and solved.
 //!
 //! [`LinearSolver::Auto`] chooses a [`LinearForm`] by its estimated work; a solver can be told otherwise:
 //!

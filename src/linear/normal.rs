@@ -12,13 +12,13 @@ use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
 use crate::kernels::vector::{dot, scale_twice, scaled_norm};
 use crate::problem::EvaluationError;
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// `JᵀJ` and `Jᵀr` at the current point and at a candidate for the next, and the last damped factor.
 ///
 /// `mn²` flops a linearisation, `n³/3` a factorisation, `3n²` numbers of memory. The condition number of the
 /// system is the square of `J`'s: what [`solve`](Self::solve) cannot answer to half the digits it refuses.
-pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
+pub(crate) struct NormalEquations<T: Real, S: Storage<T>> {
     /// Sums at the current point and at the candidate.
     sums: [Sums<T, S>; 2],
     /// The second of these are the current point's.
@@ -31,14 +31,14 @@ pub(crate) struct NormalEquations<T: Real, S: Shape<T>> {
 }
 
 /// Sums over rows.
-struct Sums<T: Real, S: Shape<T>> {
+struct Sums<T: Real, S: Storage<T>> {
     /// `JᵀJ`, lower triangle.
     gram: S::Matrix,
     /// `Jᵀr`.
     gradient: S::Vector,
 }
 
-impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
+impl<T: Real, S: Storage<T>> NormalEquations<T, S> {
     /// Zero sums for `n` parameters.
     #[inline]
     pub(crate) fn new(n: usize) -> Self {
@@ -92,7 +92,7 @@ impl<T: Real, S: Shape<T>> NormalEquations<T, S> {
     }
 }
 
-impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
+impl<T: Real, S: Storage<T>> LinearModel<T> for NormalEquations<T, S> {
     fn form(&self) -> LinearForm {
         LinearForm::Cholesky
     }
@@ -235,7 +235,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for NormalEquations<T, S> {
     }
 }
 
-impl<T: Real, S: Shape<T>> Partial<T> for Sums<T, S> {
+impl<T: Real, S: Storage<T>> Partial<T> for Sums<T, S> {
     #[inline(always)]
     fn begin(&mut self) {
         self.gram.as_mut().fill(T::ZERO);
@@ -263,7 +263,7 @@ impl<T: Real, S: Shape<T>> Partial<T> for Sums<T, S> {
     }
 }
 
-impl<T: Real, S: Shape<T>> RowSums<T> for Sums<T, S> {
+impl<T: Real, S: Storage<T>> RowSums<T> for Sums<T, S> {
     #[inline(always)]
     fn add(&mut self, _: usize, r: &mut [T], jacobian: &mut [T]) {
         T::add_products(self.gram.as_mut(), self.gradient.as_mut(), jacobian, r);
@@ -288,7 +288,7 @@ impl<T: Real, S: Shape<T>> RowSums<T> for Sums<T, S> {
 mod tests {
     use super::*;
     use crate::evaluation::GivenRows;
-    use crate::shape::Dynamic;
+    use crate::storage::Dynamic;
 
     /// The step that taught the curvature leads, by the model, to the change of the gradient.
     #[test]

@@ -9,16 +9,16 @@ use crate::kernels::triangular::{absorb_rows, read_triangle, solve_upper, solve_
 use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice, scaled_norm};
 use crate::problem::EvaluationError;
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// `R` and `Qᵀr` at the current point and at a candidate for the next, and the last damped triangle.
 ///
 /// `2mn²` flops a linearisation, `4n³/3` a damping, `4n²` numbers of memory. The condition number is that of `J`
 /// itself. Lawson & Hanson 1974, §25; Moré 1978, §3.
-pub(crate) struct Orthogonal<T: Real, S: Shape<T>> {
+pub(crate) struct Orthogonal<T: Real, S: Storage<T>> {
     n: usize,
-    current: Triangle<T, S>,
-    candidate: Triangle<T, S>,
+    current: RowTriangle<T, S>,
+    candidate: RowTriangle<T, S>,
     damped: S::Matrix,
     /// The right-hand side of the last damped triangle.
     rotated: S::Vector,
@@ -28,7 +28,7 @@ pub(crate) struct Orthogonal<T: Real, S: Shape<T>> {
 }
 
 /// The triangle that the rows were absorbed into.
-struct Triangle<T: Real, S: Shape<T>> {
+struct RowTriangle<T: Real, S: Storage<T>> {
     /// `R`, upper triangle.
     r: S::Matrix,
     /// `Qᵀr`.
@@ -37,10 +37,10 @@ struct Triangle<T: Real, S: Shape<T>> {
     gradient: S::Vector,
 }
 
-impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
+impl<T: Real, S: Storage<T>> Orthogonal<T, S> {
     /// Empty triangles for `n` parameters.
     pub(crate) fn new(n: usize) -> Self {
-        let zero = || Triangle { r: S::matrix(n), rotated: S::vector(n), gradient: S::vector(n) };
+        let zero = || RowTriangle { r: S::matrix(n), rotated: S::vector(n), gradient: S::vector(n) };
         Orthogonal {
             n,
             current: zero(),
@@ -104,7 +104,7 @@ impl<T: Real, S: Shape<T>> Orthogonal<T, S> {
     }
 }
 
-impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
+impl<T: Real, S: Storage<T>> LinearModel<T> for Orthogonal<T, S> {
     fn form(&self) -> LinearForm {
         LinearForm::Qr
     }
@@ -187,7 +187,7 @@ impl<T: Real, S: Shape<T>> LinearModel<T> for Orthogonal<T, S> {
     }
 }
 
-impl<T: Real, S: Shape<T>> Partial<T> for Orthogonal<T, S> {
+impl<T: Real, S: Storage<T>> Partial<T> for Orthogonal<T, S> {
     fn begin(&mut self) {
         self.candidate.r.as_mut().fill(T::ZERO);
         self.candidate.rotated.as_mut().fill(T::ZERO);
@@ -199,7 +199,7 @@ impl<T: Real, S: Shape<T>> Partial<T> for Orthogonal<T, S> {
     }
 
     fn write(&self, entries: &mut Vec<T>) {
-        let Triangle { r, rotated, gradient } = &self.candidate;
+        let RowTriangle { r, rotated, gradient } = &self.candidate;
         write_triangle(r.as_ref(), self.n, entries);
         entries.extend_from_slice(rotated.as_ref());
         entries.extend_from_slice(gradient.as_ref());
@@ -216,9 +216,9 @@ impl<T: Real, S: Shape<T>> Partial<T> for Orthogonal<T, S> {
     }
 }
 
-impl<T: Real, S: Shape<T>> RowSums<T> for Orthogonal<T, S> {
+impl<T: Real, S: Storage<T>> RowSums<T> for Orthogonal<T, S> {
     fn add(&mut self, _: usize, r: &mut [T], jacobian: &mut [T]) {
-        let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
+        let RowTriangle { r: triangle, rotated, gradient } = &mut self.candidate;
         add_rows_times(gradient.as_mut(), jacobian, r);
         absorb_rows(triangle.as_mut(), rotated.as_mut(), jacobian, r, self.work.as_mut());
     }
@@ -230,7 +230,7 @@ impl<T: Real, S: Shape<T>> RowSums<T> for Orthogonal<T, S> {
     fn add_ridge(&mut self, weights: &[T], x: &[T]) {
         let n = self.n;
         let (rows, residuals) = (self.damping_rows.as_mut(), self.damping_residuals.as_mut());
-        let Triangle { r: triangle, rotated, gradient } = &mut self.candidate;
+        let RowTriangle { r: triangle, rotated, gradient } = &mut self.candidate;
         rows.fill(T::ZERO);
         for (j, (&weight, &x)) in weights.iter().zip(x).enumerate() {
             rows[j * n + j] = weight.sqrt();

@@ -1,7 +1,7 @@
 //! Normal equations, and what may take their place for a Jacobian of rows.
 
 use super::choice::Plan;
-use super::dual::Dual;
+use super::dual::DualForm;
 use super::form::LinearForm;
 use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved};
 use super::normal::NormalEquations;
@@ -10,10 +10,10 @@ use super::pass_on::pass_on;
 use crate::evaluation::{Along, Costs, Evaluation};
 use crate::problem::EvaluationError;
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// The normal equations until they are too badly conditioned, then QR; or another form from the start.
-pub(crate) struct RowModel<T: Real, S: Shape<T>> {
+pub(crate) struct RowModel<T: Real, S: Storage<T>> {
     normal: NormalEquations<T, S>,
     other: Other<T, S>,
     /// QR may still take over.
@@ -24,19 +24,19 @@ pub(crate) struct RowModel<T: Real, S: Shape<T>> {
 
 /// The form in the place of the normal equations.
 #[allow(clippy::large_enum_variant, reason = "boxing would put fixed sizes on the heap")]
-enum Other<T: Real, S: Shape<T>> {
+enum Other<T: Real, S: Storage<T>> {
     None,
     Orthogonal(Orthogonal<T, S>),
-    Dual(Dual<T>),
+    Dual(DualForm<T>),
 }
 
-impl<T: Real, S: Shape<T>> RowModel<T, S> {
+impl<T: Real, S: Storage<T>> RowModel<T, S> {
     /// Makes a model as planned, for rows.
     #[inline]
     pub(crate) fn new(plan: &Plan) -> Self {
         let other = match plan.form {
             LinearForm::Qr => Other::Orthogonal(Orthogonal::new(plan.n)),
-            LinearForm::Dual => Other::Dual(Dual::new(plan.n)),
+            LinearForm::Dual => Other::Dual(DualForm::new(plan.n)),
             _ => Other::None,
         };
         // The normal equations know no point that another form could return to.
@@ -55,7 +55,7 @@ macro_rules! in_use {
     };
 }
 
-impl<T: Real, S: Shape<T>> LinearModel<T> for RowModel<T, S> {
+impl<T: Real, S: Storage<T>> LinearModel<T> for RowModel<T, S> {
     #[inline(always)]
     fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
         if let Other::None = self.other {

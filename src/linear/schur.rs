@@ -79,7 +79,7 @@ impl<T: Real> Schur<T> {
 }
 
 /// Fills the Schur complement.
-struct Form<'a, T> {
+struct FormComplement<'a, T> {
     elimination: &'a Elimination<T>,
     structure: &'a BlockStructure,
     rows: &'a BlockRows<T>,
@@ -87,10 +87,10 @@ struct Form<'a, T> {
     complement: &'a mut BlockMatrix<T>,
 }
 
-impl<T: Real> Kernel for Form<'_, T> {
+impl<T: Real> Kernel for FormComplement<'_, T> {
     #[inline(always)]
     fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let Form { elimination, structure, rows, places, complement } = self;
+        let FormComplement { elimination, structure, rows, places, complement } = self;
         let values = complement.values_mut();
         let mut places = places.iter();
         elimination.visit_kept_products(structure, rows, |block| {
@@ -139,7 +139,7 @@ impl<T: Real> LinearModel<T> for Schur<T> {
         let rows = &rows[*current];
         elimination.factorize(structure, rows, lambda, d)?;
         complement.clear();
-        simd::run(Form { elimination, structure, rows, places, complement });
+        simd::run(FormComplement { elimination, structure, rows, places, complement });
         elimination.gather_columns(structure, d, reduced);
         factor.factorize(complement, lambda, reduced)?;
         step.iter_mut().zip(self.gradient()).for_each(|(step, &gradient)| *step = -gradient);

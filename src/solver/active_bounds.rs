@@ -1,7 +1,7 @@
 //! The bounds of a solve: their check at the start, and those that are active at the end.
 
 use super::SolveError;
-use super::descent::{Descent, Parts};
+use super::descent::{Descent, DescentParts};
 use super::first_order::held_by;
 use crate::linear::LinearModel;
 use crate::problem::{BoundSide, Bounds, LeastSquares};
@@ -53,7 +53,7 @@ pub(super) fn check_start<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P, sta
 }
 
 /// The bounds that hold parameters at the current point.
-pub(super) fn active_bounds<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> Vec<ActiveBound<T>> {
+pub(super) fn active_bounds<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>) -> Vec<ActiveBound<T>> {
     let gradient = descent.model.gradient().iter().enumerate();
     let held = gradient.filter_map(|(parameter, &gradient)| {
         held_by(descent, parameter).map(|side| ActiveBound { parameter, side, gradient })

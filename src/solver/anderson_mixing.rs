@@ -8,7 +8,7 @@ use std::iter::zip;
 
 use super::Status;
 use super::damping::Trial;
-use super::descent::{Parts, Vector};
+use super::descent::{DescentParts, PartsVector};
 use super::polish::{MAX_STEPS, WORTHWHILE, gauss_newton, highest_cost};
 use super::solve::Solve;
 use super::space::Space;
@@ -17,7 +17,7 @@ use crate::kernels::vector::add_scaled;
 use crate::linear::LinearModel;
 use crate::problem::EvaluationError;
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// Points whose steps are mixed.
 const DEPTH: usize = 3;
@@ -30,18 +30,18 @@ const MOST_STALLED: usize = 3;
 const ROUNDING: f64 = 1e3;
 
 /// The last points, and the Gauss–Newton steps there; the latest is the last.
-struct AndersonMixing<T: Real, S: Shape<T>> {
+struct AndersonMixing<T: Real, S: Storage<T>> {
     past: [Option<(S::Vector, S::Vector)>; DEPTH],
 }
 
 /// How far a point is from the current one, how the steps there differ, and the square of that.
-struct Difference<T: Real, S: Shape<T>> {
+struct StepDifference<T: Real, S: Storage<T>> {
     x: S::Vector,
     step: S::Vector,
     square: T,
 }
 
-impl<T: Real, S: Shape<T>> AndersonMixing<T, S> {
+impl<T: Real, S: Storage<T>> AndersonMixing<T, S> {
     fn new() -> Self {
         AndersonMixing { past: [const { None }; DEPTH] }
     }
@@ -70,7 +70,7 @@ impl<T: Real, S: Shape<T>> AndersonMixing<T, S> {
             difference
         };
         let (mut way, mut left) = (S::vector(d.len()), f.clone());
-        let mut basis: [Option<Difference<T, S>>; DEPTH] = [const { None }; DEPTH];
+        let mut basis: [Option<StepDifference<T, S>>; DEPTH] = [const { None }; DEPTH];
         for (k, (point, step)) in self.past.iter().rev().flatten().enumerate() {
             let (mut dx, mut df) = (step_between(point, x), difference(step, f));
             let size = dot(&df, &df);
@@ -85,7 +85,7 @@ impl<T: Real, S: Shape<T>> AndersonMixing<T, S> {
                 let share = -dot(&left, &df) / square;
                 add_scaled(way.as_mut(), share, dx.as_ref());
                 add_scaled(left.as_mut(), share, df.as_ref());
-                basis[k] = Some(Difference { x: dx, step: df, square });
+                basis[k] = Some(StepDifference { x: dx, step: df, square });
             }
         }
         add_scaled(way.as_mut(), T::ONE, left.as_ref());
@@ -95,7 +95,7 @@ impl<T: Real, S: Shape<T>> AndersonMixing<T, S> {
 
 /// Takes mixed steps for as long as they shrink the reduction that the gradient predicts, now `reduction`, as the plain ones of
 /// the [polish](super::polish::polish) do. Returns a status if something ends the solve.
-pub(super) fn mix<T: Real, P: Parts<T>, E: Evaluation<T>>(
+pub(super) fn mix<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     solve: &mut Solve<'_, '_, T, P, E>,
     mut reduction: T,
 ) -> Result<Option<Status>, EvaluationError> {
@@ -106,13 +106,13 @@ pub(super) fn mix<T: Real, P: Parts<T>, E: Evaluation<T>>(
         return Ok(None);
     }
     let mut plain = descent.step.delta.clone();
-    let mut mixing = AndersonMixing::<T, P::Shape>::new();
+    let mut mixing = AndersonMixing::<T, P::Storage>::new();
     let mut stalled = 0;
     for _ in 0..MAX_STEPS {
         if stalled == MOST_STALLED || is_lost(reduction, descent.here.costs.cost) {
             break;
         }
-        let step_between = |y: &Vector<T, P>, x: &Vector<T, P>| {
+        let step_between = |y: &PartsVector<T, P>, x: &PartsVector<T, P>| {
             let mut step = plain.clone();
             descent.space.minus(*evaluation, y.as_ref(), x.as_ref(), step.as_mut());
             step

@@ -10,7 +10,7 @@ use crate::real::Real;
 use crate::serial::Exact;
 
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct CovarianceRecord {
     root: Vec<Vec<Exact>>,
     is_undetermined: Vec<bool>,
     undetermined: Vec<String>,
@@ -32,7 +32,7 @@ fn real<T: Real>(Exact(value): Exact) -> T {
 impl<T: Real> Serialize for Covariance<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let row = |row: ndarray::ArrayView1<'_, T>| row.iter().copied().map(exact).collect();
-        let record = Record {
+        let record = CovarianceRecord {
             root: self.root.rows().into_iter().map(row).collect(),
             is_undetermined: self.is_undetermined.clone(),
             undetermined: self.undetermined.clone(),
@@ -48,7 +48,7 @@ impl<T: Real> Serialize for Covariance<T> {
 
 impl<'de, T: Real> Deserialize<'de> for Covariance<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let record = Record::deserialize(deserializer)?;
+        let record = CovarianceRecord::deserialize(deserializer)?;
         let (n, rank) = (record.root.len(), record.root.first().map_or(0, Vec::len));
         if record.is_undetermined.len() != n || record.root.iter().any(|row| row.len() != rank) {
             return Err(D::Error::custom("the root of a covariance has a row for each parameter, all of one length"));

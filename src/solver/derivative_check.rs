@@ -1,6 +1,6 @@
 //! One directional derivative of the cost by differences, where trials contradict the linear model.
 
-use super::descent::{Descent, Parts};
+use super::descent::{Descent, DescentParts};
 use super::first_order::{held_by, squared_noise};
 use super::scaling::Influences;
 use super::space::Space;
@@ -25,7 +25,7 @@ const ROUNDING: f64 = 1e-3;
 /// The cost changes along the scaled gradient otherwise than the Jacobian says: differences of two lengths agree with each
 /// other, and not with the slope. `reach` is the length `‖Dδ‖` to begin with. At most 19 evaluations of the residuals;
 /// `false` where the Jacobian is not formed.
-pub(super) fn derivatives_are_wrong<T: Real, P: Parts<T>, E: Evaluation<T>>(
+pub(super) fn derivatives_are_wrong<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
     reach: T,
@@ -57,7 +57,7 @@ pub(super) fn derivatives_are_wrong<T: Real, P: Parts<T>, E: Evaluation<T>>(
 }
 
 /// The slope of the cost along the step by differences of this length and shorter ones, if they agree with each other.
-fn slope_along<T: Real, P: Parts<T>, E: Evaluation<T>>(
+fn slope_along<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
     length: T,
@@ -79,7 +79,7 @@ fn slope_along<T: Real, P: Parts<T>, E: Evaluation<T>>(
 
 /// Makes the step `−D⁻²Jᵀr`, in the variables that no bound stops, of length `‖D·‖ = reach`; `false` where it is zero, or not
 /// finite. It leaves out parameters whose influence is lost among the others': differences do not see them.
-fn follow_the_gradient<T: Real, P: Parts<T>>(descent: &mut Descent<T, P>, reach: T) -> bool {
+fn follow_the_gradient<T: Real, P: DescentParts<T>>(descent: &mut Descent<T, P>, reach: T) -> bool {
     let (norms, d, x) = (descent.scale.norms(), descent.scale.d.as_ref(), descent.here.x.as_ref());
     let sizes = descent.space.sizes(x);
     let influences = Influences::of(norms, sizes);

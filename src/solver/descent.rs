@@ -6,14 +6,14 @@ use super::damping::{DampingPolicy, IllConditioned, Trial};
 use super::refinement::Refinement;
 use super::scale::Scale;
 use super::space::Space;
-use super::system::{DampedStep, System};
+use super::system::{StepState, System};
 use super::{Refusal, Scaling};
 use crate::evaluation::{Costs, Evaluation};
 use crate::kernels::vector::all_finite;
 use crate::linear::{Lesson, LinearModel, Recovery};
 use crate::problem::EvaluationError;
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// A step is taken when it brings at least this share of the reduction that the linear model predicted.
 pub(super) const SUFFICIENT_GAIN: f64 = 1e-4;
@@ -22,8 +22,8 @@ pub(super) const SUFFICIENT_GAIN: f64 = 1e-4;
 const PROMISING_GAIN: f64 = 0.5;
 
 /// The types of the parts.
-pub(crate) trait Parts<T: Real> {
-    type Shape: Shape<T> + Shape<f64>;
+pub(crate) trait DescentParts<T: Real> {
+    type Storage: Storage<T> + Storage<f64>;
     type Model: LinearModel<T>;
     type Space: Space<T>;
     type Refinement: Refinement<T>;
@@ -31,20 +31,21 @@ pub(crate) trait Parts<T: Real> {
 }
 
 /// A vector of as many entries as the shape has.
-pub(crate) type Vector<T, P> = <<P as Parts<T>>::Shape as Shape<T>>::Vector;
+pub(crate) type PartsVector<T, P> = <<P as DescentParts<T>>::Storage as Storage<T>>::Vector;
 
 /// The damped system of the parts.
-type PartsSystem<'a, T, P> = System<'a, T, Vector<T, P>, <P as Parts<T>>::Model, <P as Parts<T>>::Space>;
+type PartsSystem<'a, T, P> =
+    System<'a, T, PartsVector<T, P>, <P as DescentParts<T>>::Model, <P as DescentParts<T>>::Space>;
 
 /// A zero vector.
 #[inline]
-pub(super) fn vector<T: Real, P: Parts<T>>(n: usize) -> Vector<T, P> {
-    <P::Shape as Shape<T>>::vector(n)
+pub(super) fn vector<T: Real, P: DescentParts<T>>(n: usize) -> PartsVector<T, P> {
+    <P::Storage as Storage<T>>::vector(n)
 }
 
 /// A point and its costs.
 #[derive(Debug, Clone)]
-pub(crate) struct Point<T, V> {
+pub(crate) struct CostedPoint<T, V> {
     pub(super) x: V,
     pub(super) costs: Costs<T>,
 }
@@ -61,7 +62,7 @@ pub(super) enum Arrival {
 }
 
 /// Reasons to end the iteration.
-pub(super) trait Ends<T: Real, P: Parts<T>> {
+pub(super) trait Ends<T: Real, P: DescentParts<T>> {
     type Outcome;
 
     /// Looks at the current point before a trial.
@@ -80,25 +81,25 @@ pub(super) trait Ends<T: Real, P: Parts<T>> {
 ///
 /// The evaluation of the problem and the reasons to end come with each call: a full solve passes the same ones, training others for
 /// every minibatch.
-pub(crate) struct Descent<T: Real, P: Parts<T>> {
+pub(crate) struct Descent<T: Real, P: DescentParts<T>> {
     pub(super) model: P::Model,
     pub(super) space: P::Space,
     pub(super) damping: P::Damping,
     pub(super) refinement: P::Refinement,
-    pub(super) scale: Scale<T, P::Shape>,
+    pub(super) scale: Scale<T, P::Storage>,
     /// The current point, the best so far.
-    pub(super) here: Point<T, Vector<T, P>>,
+    pub(super) here: CostedPoint<T, PartsVector<T, P>>,
     /// The trial point; the point before where the trial was taken.
-    pub(super) trial: Point<T, Vector<T, P>>,
-    pub(super) step: DampedStep<T, Vector<T, P>>,
+    pub(super) trial: CostedPoint<T, PartsVector<T, P>>,
+    pub(super) step: StepState<T, PartsVector<T, P>>,
     pub(super) arrival: Arrival,
 }
 
-impl<T: Real, P: Parts<T>> Descent<T, P> {
+impl<T: Real, P: DescentParts<T>> Descent<T, P> {
     /// At the point `x`, of which nothing is known yet, for steps of `n` entries.
     #[inline]
     pub(super) fn new(
-        (x, n): (Vector<T, P>, usize),
+        (x, n): (PartsVector<T, P>, usize),
         (model, space, refinement, damping): (P::Model, P::Space, P::Refinement, P::Damping),
         scaling: Scaling,
         arrival: Arrival,
@@ -109,9 +110,9 @@ impl<T: Real, P: Parts<T>> Descent<T, P> {
             damping,
             refinement,
             scale: Scale::new(scaling, n),
-            trial: Point { x: x.clone(), costs: Costs::UNKNOWN },
-            here: Point { x, costs: Costs::UNKNOWN },
-            step: DampedStep::new(vector::<T, P>(n), vector::<T, P>(n)),
+            trial: CostedPoint { x: x.clone(), costs: Costs::UNKNOWN },
+            here: CostedPoint { x, costs: Costs::UNKNOWN },
+            step: StepState::new(vector::<T, P>(n), vector::<T, P>(n)),
             arrival,
         }
     }

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use super::damping::{AnyPolicy, DampingPolicy};
-use super::descent::{Arrival, Descent, Parts, Vector};
+use super::descent::{Arrival, Descent, DescentParts, PartsVector};
 use super::refinement::{ChordCorrections, GeodesicAcceleration, Refinement};
 use super::solve::Solve;
 use super::space::AnySpace;
@@ -19,7 +19,7 @@ use crate::linear::{BoxedModel, Forms, Plan, Ridge, RowModel};
 use crate::precision::compile_once;
 use crate::problem::LeastSquares;
 use crate::real::Real;
-use crate::shape::{Dynamic, Fixed};
+use crate::storage::{Dynamic, Fixed};
 
 /// Arguments of a solve.
 pub(super) struct SolveCall<'a, T: Real> {
@@ -88,22 +88,22 @@ pub(super) fn minimize_rows<T: Real, D: DampingPolicy<T>>(
     solve_rows(RowsCall(SolveCall { settings, damping: AnyPolicy::new(damping), problem, start, observer }))
 }
 
-/// Parts of a solve of any number of parameters.
+/// DescentParts of a solve of any number of parameters.
 struct AnySize<'a>(std::marker::PhantomData<&'a ()>);
 
-impl<'a, T: Real> Parts<T> for AnySize<'a> {
-    type Shape = Dynamic;
+impl<'a, T: Real> DescentParts<T> for AnySize<'a> {
+    type Storage = Dynamic;
     type Model = BoxedModel<T>;
     type Space = AnySpace<T, Dynamic>;
     type Refinement = (GeodesicAcceleration<T>, ChordCorrections<T>);
     type Damping = AnyPolicy<'a, T>;
 }
 
-/// Parts of a solve of a number of parameters that the compiler knows.
+/// DescentParts of a solve of a number of parameters that the compiler knows.
 struct FixedSize<const N: usize, D>(std::marker::PhantomData<D>);
 
-impl<T: Real, const N: usize, D: DampingPolicy<T>> Parts<T> for FixedSize<N, D> {
-    type Shape = Fixed<N>;
+impl<T: Real, const N: usize, D: DampingPolicy<T>> DescentParts<T> for FixedSize<N, D> {
+    type Storage = Fixed<N>;
     type Model = RowModel<T, Fixed<N>>;
     type Space = AnySpace<T, Fixed<N>>;
     type Refinement = (GeodesicAcceleration<T>, ChordCorrections<T>);
@@ -157,21 +157,21 @@ fn descend<'s, T, P, Q>(
     settings: &'s Settings<T>,
     problem: &mut Q,
     (plan, ranks): (Plan, Option<RankSync<T>>),
-    (model, damping, x): (P::Model, P::Damping, Vector<T, P>),
+    (model, damping, x): (P::Model, P::Damping, PartsVector<T, P>),
     observer: Option<&'s mut dyn Observer<T>>,
-) -> Result<Report<T, Vector<T, P>>, SolveError>
+) -> Result<Report<T, PartsVector<T, P>>, SolveError>
 where
     T: Real,
-    P: Parts<
+    P: DescentParts<
             T,
-            Space = AnySpace<T, <P as Parts<T>>::Shape>,
+            Space = AnySpace<T, <P as DescentParts<T>>::Storage>,
             Refinement = (GeodesicAcceleration<T>, ChordCorrections<T>),
         >,
     Q: LeastSquares<T> + ?Sized,
 {
     let begun = Stopwatch::start();
     let (n, form) = (plan.n, plan.form);
-    let mut workspace = RowWorkspace::<T, P::Shape>::new(plan.m, form.formed_columns(n), plan.group);
+    let mut workspace = RowWorkspace::<T, P::Storage>::new(plan.m, form.formed_columns(n), plan.group);
     if settings.keeps_rows(&plan) {
         workspace.keep_rows(plan.m);
     }

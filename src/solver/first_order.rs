@@ -6,7 +6,7 @@
 //! parameters, and no parameter hides another.
 
 use super::derivative_check::derivatives_are_wrong;
-use super::descent::{Descent, Parts};
+use super::descent::{Descent, DescentParts};
 use super::scaling::Influences;
 use super::space::Space;
 use super::{Scaling, Settings, Status};
@@ -54,7 +54,7 @@ impl<T: Real> Settings<T> {
 
 /// The bound that holds parameter `j` at the current point.
 #[inline]
-pub(super) fn held_by<T: Real, P: Parts<T>>(descent: &Descent<T, P>, j: usize) -> Option<BoundSide> {
+pub(super) fn held_by<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, j: usize) -> Option<BoundSide> {
     if !descent.space.is_bounded() {
         return None;
     }
@@ -67,7 +67,7 @@ pub(super) fn held_by<T: Real, P: Parts<T>>(descent: &Descent<T, P>, j: usize) -
 /// Where the Jacobian is not formed, it is the mean over the columns, weighted by their squared lengths. A cost of its own whose rows have
 /// all lost their weight, because each is an outlier, says nothing of where its minimum is: one.
 #[inline]
-pub(super) fn squared_gradient_cosine<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> T {
+pub(super) fn squared_gradient_cosine<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>) -> T {
     if let Some(spread) = descent.scale.spread() {
         let (gradient, cost) = (descent.model.gradient(), descent.here.costs.cost);
         let squared = dot(gradient, gradient);
@@ -81,7 +81,7 @@ pub(super) fn squared_gradient_cosine<T: Real, P: Parts<T>>(descent: &Descent<T,
 
 /// All rows of a cost of its own are outliers whose weight underflows.
 #[inline]
-fn has_no_weight<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> bool {
+fn has_no_weight<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>) -> bool {
     let costs = descent.here.costs;
     let norms = descent.scale.norms();
     underflows(costs.squares) && !underflows(costs.cost) && norms.iter().all(|&norm| underflows(norm * norm))
@@ -89,7 +89,7 @@ fn has_no_weight<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> bool {
 
 /// Square of the largest cosine of the columns that count.
 #[inline]
-fn squared_cosine_among<T: Real, P: Parts<T>>(descent: &Descent<T, P>, counts: impl Fn(usize) -> bool) -> T {
+fn squared_cosine_among<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, counts: impl Fn(usize) -> bool) -> T {
     let columns = descent.model.gradient().iter().zip(descent.scale.norms()).enumerate();
     let is_bounded = descent.space.is_bounded();
     let largest = columns.fold(T::ZERO, |largest, (j, (&gradient, &norm))| {
@@ -103,12 +103,12 @@ fn squared_cosine_among<T: Real, P: Parts<T>>(descent: &Descent<T, P>, counts: i
 }
 
 /// Every free parameter's cosine is within tolerance: that of `gtol`, `ε^0.41`, or `√ftol / 16`, whichever is largest.
-pub(super) fn is_stationary<T: Real, P: Parts<T>>(descent: &Descent<T, P>, settings: &Settings<T>) -> bool {
+pub(super) fn is_stationary<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, settings: &Settings<T>) -> bool {
     settings.is_stationary(squared_gradient_cosine(descent).sqrt())
 }
 
 /// The largest derivative of the cost with respect to a parameter that no bound holds.
-pub(super) fn gradient_norm<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> T {
+pub(super) fn gradient_norm<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>) -> T {
     let gradient = descent.model.gradient().iter().enumerate().filter(|&(j, _)| held_by(descent, j).is_none());
     gradient.fold(T::ZERO, |largest, (_, &gradient)| largest.max(gradient.abs()))
 }
@@ -119,7 +119,7 @@ pub(super) fn gradient_norm<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> T 
 /// changes nothing, where `D` is up to date, or where the Jacobian is not formed.
 ///
 /// A scaling other than the default gives way to it: it has led to where no step is left although the gradient is not zero.
-pub(super) fn renew_scaling<T: Real, P: Parts<T>>(descent: &mut Descent<T, P>, settings: &Settings<T>) -> bool {
+pub(super) fn renew_scaling<T: Real, P: DescentParts<T>>(descent: &mut Descent<T, P>, settings: &Settings<T>) -> bool {
     if descent.model.form().multiplies() {
         return false;
     }
@@ -150,7 +150,7 @@ pub(super) fn renew_scaling<T: Real, P: Parts<T>>(descent: &mut Descent<T, P>, s
 
 /// The status of a solve that ended at this point with `claim`: converged only if the point passes the first-order test, or
 /// if its gradient is lost in the rounding errors of the residuals.
-pub(super) fn verdict<T: Real, P: Parts<T>, E: Evaluation<T>>(
+pub(super) fn verdict<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
     settings: &Settings<T>,
@@ -171,7 +171,7 @@ pub(super) fn verdict<T: Real, P: Parts<T>, E: Evaluation<T>>(
 }
 
 /// Parameters that fail the first-order test would not change the cost noticeably if each changed by its own size.
-fn is_flat<T: Real, P: Parts<T>>(descent: &Descent<T, P>, settings: &Settings<T>) -> bool {
+fn is_flat<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, settings: &Settings<T>) -> bool {
     let (norms, sizes) = (descent.scale.norms(), descent.space.sizes(descent.here.x.as_ref()));
     let limit = settings.largest_cosine() * descent.here.costs.squares.sqrt();
     let fails = |&(j, &gradient): &(usize, &T)| gradient.abs() > limit * norms[j] && held_by(descent, j).is_none();
@@ -183,7 +183,7 @@ fn is_flat<T: Real, P: Parts<T>>(descent: &Descent<T, P>, settings: &Settings<T>
 
 /// Returns true if the largest cosine is explained by rounding errors of the residuals. They show where the parameters are
 /// displaced by a few units of their last digit.
-fn is_at_rounding<T: Real, P: Parts<T>, E: Evaluation<T>>(
+fn is_at_rounding<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
 ) -> Result<bool, EvaluationError> {
@@ -194,7 +194,7 @@ fn is_at_rounding<T: Real, P: Parts<T>, E: Evaluation<T>>(
 }
 
 /// `‖r‖²` of the residuals' change by rounding errors of the parameters and of the residuals.
-pub(super) fn squared_noise<T: Real, P: Parts<T>, E: Evaluation<T>>(
+pub(super) fn squared_noise<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
 ) -> Result<T, EvaluationError> {
@@ -208,7 +208,11 @@ pub(super) fn squared_noise<T: Real, P: Parts<T>, E: Evaluation<T>>(
 
 /// Makes the trial point one that is a few units of the last digit away, upwards or in both directions in turns, as far as bounds
 /// allow.
-fn displace<T: Real, P: Parts<T>, E: Evaluation<T>>(descent: &mut Descent<T, P>, evaluation: &mut E, alternate: bool) {
+fn displace<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
+    descent: &mut Descent<T, P>,
+    evaluation: &mut E,
+    alternate: bool,
+) {
     let is_single = size_of::<T>() == size_of::<f32>();
     let unit = T::from_f64(DISPLACEMENTS[usize::from(is_single)]) * T::EPSILON;
     let x = descent.here.x.as_ref();
@@ -223,7 +227,7 @@ fn displace<T: Real, P: Parts<T>, E: Evaluation<T>>(descent: &mut Descent<T, P>,
 }
 
 /// A column of the Jacobian is so small that its squares underflow, and yet not zero, and its cosine is too large.
-fn hides_a_gradient<T: Real, P: Parts<T>, E: Evaluation<T>>(
+fn hides_a_gradient<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
     settings: &Settings<T>,

@@ -6,10 +6,10 @@ use crate::kernels::vector::scaled_norm;
 use crate::linear::{LinearModel, Orthogonal};
 use crate::problem::BoundSide;
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// `QR = J` and `Qᵀr` at a point.
-pub(super) struct PlainModel<S: Shape<f64>> {
+pub(super) struct PlainModel<S: Storage<f64>> {
     triangle: Orthogonal<f64, S>,
     /// `‖J_j‖`.
     norms: S::Vector,
@@ -25,7 +25,7 @@ pub(super) struct PlainStep<V> {
     pub(super) predicted: f64,
 }
 
-impl<S: Shape<f64>> PlainModel<S> {
+impl<S: Storage<f64>> PlainModel<S> {
     /// A model of no rows, of `n` parameters some of which are held.
     pub(super) fn new(n: usize, is_held: impl Fn(usize) -> bool) -> Self {
         let mut triangle = Orthogonal::new(n);
@@ -90,7 +90,7 @@ impl<S: Shape<f64>> PlainModel<S> {
 }
 
 /// Rows of any precision become rows in double precision. Other ranks are told each entry by a sum of two numbers.
-impl<T: Real, S: Shape<f64>> Partial<T> for PlainModel<S> {
+impl<T: Real, S: Storage<f64>> Partial<T> for PlainModel<S> {
     fn begin(&mut self) {
         Partial::<f64>::begin(&mut self.triangle);
     }
@@ -114,7 +114,7 @@ impl<T: Real, S: Shape<f64>> Partial<T> for PlainModel<S> {
     }
 }
 
-impl<T: Real, S: Shape<f64>> RowSums<T> for PlainModel<S> {
+impl<T: Real, S: Storage<f64>> RowSums<T> for PlainModel<S> {
     fn add(&mut self, first: usize, r: &mut [T], jacobian: &mut [T]) {
         let n = self.norms.as_ref().len();
         for (row, r) in jacobian.chunks_exact(n).zip(r) {
@@ -139,10 +139,10 @@ fn hold(held: &mut [Option<BoundSide>], is_held: impl Fn(usize) -> bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::{Dynamic, Fixed};
+    use crate::storage::{Dynamic, Fixed};
 
     /// The model of rows with their residuals.
-    fn model<S: Shape<f64>, const N: usize>(rows: &[([f64; N], f64)], held: [bool; N]) -> PlainModel<S> {
+    fn model<S: Storage<f64>, const N: usize>(rows: &[([f64; N], f64)], held: [bool; N]) -> PlainModel<S> {
         let mut model = PlainModel::new(N, |j| held[j]);
         rows.iter().for_each(|(row, r)| RowSums::<f64>::add(&mut model, 0, &mut [*r], &mut row.clone()));
         model.complete().unwrap()

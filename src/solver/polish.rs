@@ -5,7 +5,7 @@
 
 use super::anderson_mixing::mix;
 use super::damping::{DampedSystem, Trial};
-use super::descent::{Descent, Parts};
+use super::descent::{Descent, DescentParts};
 use super::first_order::is_stationary;
 use super::solve::Solve;
 use super::space::Space;
@@ -31,7 +31,7 @@ const SLOW: f64 = 1e-3;
 /// where they do so slowly, or come to an end before rounding does, steps are [mixed](mix). Where the
 /// data do not determine all parameters there is no such step, and the point is left as it is. Returns a bound on what the
 /// undamped step predicts at the end, too, if one is known.
-pub(super) fn polish<T: Real, P: Parts<T>, E: Evaluation<T>>(
+pub(super) fn polish<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     solve: &mut Solve<'_, '_, T, P, E>,
     status: Status,
 ) -> Result<(Status, Option<T>), EvaluationError> {
@@ -80,7 +80,7 @@ pub(super) fn polish<T: Real, P: Parts<T>, E: Evaluation<T>>(
 }
 
 /// Solves for the first undamped step, exactly from now on, by another system if need be.
-fn first_step<T: Real, P: Parts<T>, E: Evaluation<T>>(
+fn first_step<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     solve: &mut Solve<'_, '_, T, P, E>,
 ) -> Result<Option<T>, EvaluationError> {
     let Solve { descent, evaluation, .. } = solve;
@@ -99,14 +99,14 @@ fn first_step<T: Real, P: Parts<T>, E: Evaluation<T>>(
 }
 
 /// The step moves no parameter by more than its last digits, and the point is stationary.
-fn is_at_last_digits<T: Real, P: Parts<T>>(descent: &Descent<T, P>, settings: &Settings<T>) -> bool {
+fn is_at_last_digits<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, settings: &Settings<T>) -> bool {
     let mut moves = descent.step.delta.as_ref().iter().zip(descent.space.sizes(descent.here.x.as_ref()));
     moves.all(|(step, x)| step.abs() <= T::from_f64(LAST_DIGITS) * T::EPSILON * x.abs())
         && is_stationary(descent, settings)
 }
 
 /// Solves for the undamped step and returns the reduction it predicts; `None` where there is none.
-pub(super) fn gauss_newton<T: Real, P: Parts<T>, E: Evaluation<T>>(
+pub(super) fn gauss_newton<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
 ) -> Result<Option<T>, EvaluationError> {

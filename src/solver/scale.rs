@@ -4,9 +4,9 @@ use super::Scaling;
 use crate::kernels::vector::scaled_norm;
 use crate::linear::LinearModel;
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
-pub(super) struct Scale<T: Real, S: Shape<T>> {
+pub(super) struct Scale<T: Real, S: Storage<T>> {
     pub(super) rule: Scaling,
     /// `D`.
     pub(super) d: S::Vector,
@@ -18,7 +18,7 @@ pub(super) struct Scale<T: Real, S: Shape<T>> {
     second: bool,
 }
 
-impl<T: Real, S: Shape<T>> Scale<T, S> {
+impl<T: Real, S: Storage<T>> Scale<T, S> {
     /// For `n` parameters, before the first point.
     #[inline]
     pub(super) fn new(rule: Scaling, n: usize) -> Self {

@@ -14,7 +14,7 @@
 use super::Settings;
 use super::Status;
 use super::damping::Trial;
-use super::descent::{Descent, Parts, Vector};
+use super::descent::{Descent, DescentParts, PartsVector};
 use super::first_order::{held_by, is_stationary};
 use super::plain_model::{PlainModel, PlainStep};
 use super::polish::gauss_newton;
@@ -69,12 +69,12 @@ enum LeftOut {
 }
 
 /// A search for a lower point.
-struct SecondLook<'s, T: Real, P: Parts<T>, E> {
+struct SecondLook<'s, T: Real, P: DescentParts<T>, E> {
     descent: &'s mut Descent<T, P>,
     evaluation: &'s mut E,
     /// How the lowest point so far was found; `None` where none is noticeably lower.
     found: Option<Trial<T>>,
-    point: Vector<T, P>,
+    point: PartsVector<T, P>,
     /// Reduction of the cost that is noticed.
     noticeable: T,
     /// Evaluations that are allowed in the whole solve.
@@ -83,7 +83,7 @@ struct SecondLook<'s, T: Real, P: Parts<T>, E> {
 
 /// Moves to the lowest point that a second look finds, if it is noticeably lower. Returns true if it does, and the reason to stop if
 /// there is one. `left` is a bound on what the undamped step predicts, if one is known.
-pub(super) fn look_again<T: Real, P: Parts<T>, E: Evaluation<T>>(
+pub(super) fn look_again<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     solve: &mut Solve<'_, '_, T, P, E>,
     left: Option<T>,
 ) -> Result<(bool, Option<Status>), EvaluationError> {
@@ -120,14 +120,14 @@ pub(super) fn look_again<T: Real, P: Parts<T>, E: Evaluation<T>>(
 }
 
 /// The Jacobian is formed, and a look takes little work.
-fn is_small<T: Real, P: Parts<T>, E: Evaluation<T>>(descent: &Descent<T, P>, evaluation: &E) -> bool {
+fn is_small<T: Real, P: DescentParts<T>, E: Evaluation<T>>(descent: &Descent<T, P>, evaluation: &E) -> bool {
     let (m, n) = (evaluation.size().0, descent.step.delta.as_ref().len());
     let work = (m as f64) * (n as f64) * (n as f64);
     n <= LARGEST && work <= MOST_WORK && descent.model.form().forms_rows()
 }
 
 /// There is nothing to look for. The undamped step of an ill-conditioned system may promise much where each cosine is small.
-fn is_minimum<T: Real, P: Parts<T>>(descent: &Descent<T, P>, settings: &Settings<T>, left: Option<T>) -> bool {
+fn is_minimum<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, settings: &Settings<T>, left: Option<T>) -> bool {
     let cost = descent.here.costs.cost;
     let is_little = |left: T| left <= T::EPSILON * cost.abs() || left <= least_gain(settings, cost) || !settings.polish;
     left.is_some_and(is_little) && descent.model.form() == LinearForm::Cholesky && is_stationary(descent, settings)
@@ -140,7 +140,7 @@ fn least_gain<T: Real>(settings: &Settings<T>, cost: T) -> T {
     cost.abs() * if settings.ftol > Settings::<T>::default_ftol() { settings.ftol } else { share }
 }
 
-impl<T: Real, P: Parts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
+impl<T: Real, P: DescentParts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
     /// Tries shares of the undamped step, plain steps, and, if none of these is lower, points along the null space.
     fn search(&mut self, undamped: Option<T>, along_null_space: bool) -> Result<(), EvaluationError> {
         if let Some(predicted) = undamped {
@@ -153,7 +153,7 @@ impl<T: Real, P: Parts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
             }
         }
         let n = self.descent.step.delta.as_ref().len();
-        let mut model = PlainModel::<P::Shape>::new(n, |j| held_by(self.descent, j).is_some());
+        let mut model = PlainModel::<P::Storage>::new(n, |j| held_by(self.descent, j).is_some());
         self.evaluation.sum_rows(self.descent.here.x.as_ref(), &mut model)?;
         let Some(mut model) = model.complete() else {
             self.found = None;
@@ -169,7 +169,7 @@ impl<T: Real, P: Parts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
     }
 
     /// Tries steps of all dampings: in all parameters, in those that are not coarse, and in all but one.
-    fn try_plain_steps(&mut self, model: &mut PlainModel<P::Shape>) -> Result<(), EvaluationError> {
+    fn try_plain_steps(&mut self, model: &mut PlainModel<P::Storage>) -> Result<(), EvaluationError> {
         let unit = COARSE * T::EPSILON.to_f64();
         let n = self.descent.step.delta.as_ref().len();
         let alone = if n <= FEW { n } else { 0 };
@@ -191,7 +191,7 @@ impl<T: Real, P: Parts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
     }
 
     /// Tries points along the null space: along what each parameter alone has in it, and between each two where they are few.
-    fn try_null_space(&mut self, mut model: PlainModel<P::Shape>) -> Result<(), EvaluationError> {
+    fn try_null_space(&mut self, mut model: PlainModel<P::Storage>) -> Result<(), EvaluationError> {
         let (n, lost) = (self.descent.step.delta.as_ref().len(), LOST * T::EPSILON.to_f64());
         let (norms, squares) = (self.descent.scale.norms(), self.descent.here.costs.squares);
         let reach = scaled_norm(norms, self.sizes()).max(squares.sqrt()).to_f64();

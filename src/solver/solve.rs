@@ -1,7 +1,7 @@
 //! A full solve: descent, polish, and a second look at where they end.
 
 use super::active_bounds::active_bounds;
-use super::descent::{Descent, Parts, Vector, vector};
+use super::descent::{Descent, DescentParts, PartsVector, vector};
 use super::ends::{Convergence, stopped_by_a_rank};
 use super::first_order::{gradient_norm, is_stationary, squared_gradient_cosine, verdict};
 use super::polish::polish;
@@ -18,13 +18,13 @@ use crate::real::Real;
 const SECOND_LOOKS: usize = 25;
 
 /// A solve under way, and the problem that it evaluates.
-pub(super) struct Solve<'e, 's, T: Real, P: Parts<T>, E> {
+pub(super) struct Solve<'e, 's, T: Real, P: DescentParts<T>, E> {
     pub(super) descent: Descent<T, P>,
     pub(super) evaluation: &'e mut E,
-    pub(super) ends: Convergence<'s, T, Vector<T, P>>,
+    pub(super) ends: Convergence<'s, T, PartsVector<T, P>>,
 }
 
-impl<'e, 's, T: Real, P: Parts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, E> {
+impl<'e, 's, T: Real, P: DescentParts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, E> {
     /// From the point where a descent has started.
     #[inline]
     pub(super) fn new(
@@ -44,7 +44,7 @@ impl<'e, 's, T: Real, P: Parts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, E> {
 
     /// Descends, and reports.
     #[inline]
-    pub(super) fn run(mut self) -> Report<T, Vector<T, P>> {
+    pub(super) fn run(mut self) -> Report<T, PartsVector<T, P>> {
         let (status, error) = match self.descend().and_then(|status| self.finish(status)) {
             Ok(status) => (stopped_by_a_rank(self.evaluation).unwrap_or(status), None),
             Err(error) => (Status::EvaluationFailed, Some(error)),

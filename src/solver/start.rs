@@ -1,7 +1,7 @@
 //! The first linearisation, and the errors of a start that cannot be judged.
 
 use super::SolveError;
-use super::descent::{Descent, Parts};
+use super::descent::{Descent, DescentParts};
 use super::space::Space;
 use crate::distributed::RankError;
 use crate::evaluation::{Evaluation, Partial, RowSums};
@@ -14,7 +14,7 @@ use crate::real::Real;
 /// # Errors
 ///
 /// A point, a residual or a derivative that is not finite, squares that vanish of entries that do not, or the error of the evaluation.
-pub(super) fn start<T: Real, P: Parts<T>, E: Evaluation<T>>(
+pub(super) fn start<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
 ) -> Result<(), SolveError> {
@@ -29,7 +29,7 @@ pub(super) fn start<T: Real, P: Parts<T>, E: Evaluation<T>>(
 /// Refuses a start where squares vanish of numbers that do not: their sums would call any point a minimum. Derivatives that are
 /// lost beside the residuals are no underflow, but those of a parameter without influence.
 #[inline]
-fn find_underflow<T: Real, P: Parts<T>, E: Evaluation<T>>(
+fn find_underflow<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
 ) -> Result<(), SolveError> {
@@ -40,7 +40,7 @@ fn find_underflow<T: Real, P: Parts<T>, E: Evaluation<T>>(
 
 /// Error for residuals or a column whose squares underflow.
 #[cold]
-fn underflow<T: Real, P: Parts<T>, E: Evaluation<T>>(
+fn underflow<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
     cost_is_lost: bool,
@@ -64,7 +64,7 @@ fn underflow<T: Real, P: Parts<T>, E: Evaluation<T>>(
 
 /// Returns the error that names the number that is not finite at the start, on any rank.
 #[cold]
-fn explain_non_finite<T: Real, P: Parts<T>, E: Evaluation<T>>(
+fn explain_non_finite<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
 ) -> SolveError {
@@ -76,7 +76,7 @@ fn explain_non_finite<T: Real, P: Parts<T>, E: Evaluation<T>>(
     if let Err(error) = evaluation.sum_rows(descent.trial.x.as_ref(), &mut first) {
         return SolveError::Evaluation(error);
     }
-    let Some(NonFinite { rank, row, column, value }) = first.found else { return SolveError::Overflow };
+    let Some(NonFiniteEntry { rank, row, column, value }) = first.found else { return SolveError::Overflow };
     let error = match column {
         None => SolveError::NonFiniteResidual { index: row, value },
         Some(column) => SolveError::NonFiniteDerivative { name: evaluation.column_name(column), residual: row, value },
@@ -137,10 +137,10 @@ struct FirstNonFinite {
     columns: usize,
     /// Ranks seen.
     ranks: usize,
-    found: Option<NonFinite>,
+    found: Option<NonFiniteEntry>,
 }
 
-struct NonFinite {
+struct NonFiniteEntry {
     /// `None` where there is but one rank.
     rank: Option<usize>,
     row: usize,
@@ -159,7 +159,7 @@ impl<T: Real> Partial<T> for FirstNonFinite {
     }
 
     fn write(&self, entries: &mut Vec<T>) {
-        if let Some(NonFinite { row, column, value, .. }) = self.found {
+        if let Some(NonFiniteEntry { row, column, value, .. }) = self.found {
             // No index is ever the number of columns.
             let place = [row, column.unwrap_or(self.columns)].map(|index| T::from_f64(index as f64));
             entries.extend([place[0], place[1], T::from_f64(value)]);
@@ -170,7 +170,7 @@ impl<T: Real> Partial<T> for FirstNonFinite {
         if let (None, &[row, column, value]) = (&self.found, entries) {
             let [row, column] = [row, column].map(|index| index.to_f64() as usize);
             let (rank, column) = (Some(self.ranks), Some(column).filter(|&column| column < self.columns));
-            self.found = Some(NonFinite { rank, row, column, value: value.to_f64() });
+            self.found = Some(NonFiniteEntry { rank, row, column, value: value.to_f64() });
         }
         self.ranks += 1;
     }
@@ -187,7 +187,8 @@ impl<T: Real> RowSums<T> for FirstNonFinite {
             Some((first + k / self.columns, Some(k % self.columns), jacobian[k]))
         };
         let found = residual.or_else(derivative);
-        self.found = found.map(|(row, column, value)| NonFinite { rank: None, row, column, value: value.to_f64() });
+        self.found =
+            found.map(|(row, column, value)| NonFiniteEntry { rank: None, row, column, value: value.to_f64() });
     }
 
     fn overwrites(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::problem::EvaluationError;
 use crate::real::Real;
 
 /// A step, and the numbers of the system that it solves.
-pub(super) struct DampedStep<T, V> {
+pub(super) struct StepState<T, V> {
     /// The step `δ`.
     pub(super) delta: V,
     /// The correction of the step, and scratch memory between steps.
@@ -26,12 +26,12 @@ pub(super) struct DampedStep<T, V> {
     pub(super) refused: Option<(Refusal, T)>,
 }
 
-impl<T: Real, V> DampedStep<T, V> {
+impl<T: Real, V> StepState<T, V> {
     /// No step yet.
     #[inline]
     pub(super) fn new(delta: V, workspace: V) -> Self {
         let (lambda, length) = (T::ZERO, T::ZERO);
-        DampedStep { delta, workspace, lambda, length, factorizations: 0, exact: false, refused: None }
+        StepState { delta, workspace, lambda, length, factorizations: 0, exact: false, refused: None }
     }
 }
 
@@ -43,7 +43,7 @@ pub(super) struct System<'a, T: Real, V, M, G> {
     /// The current point.
     x: &'a V,
     d: &'a V,
-    step: &'a mut DampedStep<T, V>,
+    step: &'a mut StepState<T, V>,
     /// The trial point.
     trial: &'a mut V,
     /// Share of the correction that the step takes.
@@ -95,7 +95,7 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
         evaluation: &'a mut dyn Evaluation<T>,
         (model, space): (&'a mut M, &'a mut G),
         (x, d): (&'a V, &'a V),
-        step: &'a mut DampedStep<T, V>,
+        step: &'a mut StepState<T, V>,
         trial: &'a mut V,
     ) -> Self {
         System { evaluation, model, space, x, d, step, trial, share: T::ZERO, is_drawn: false, failure: None }
@@ -126,7 +126,7 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
     #[inline(always)]
     fn draw_step(&mut self, (factor, towards, longest): (T, &[T], T)) -> Result<Option<Refusal>, EvaluationError> {
         self.is_drawn = true;
-        let DampedStep { delta, workspace, lambda, exact, .. } = &mut *self.step;
+        let StepState { delta, workspace, lambda, exact, .. } = &mut *self.step;
         let drawn = Drawn { correction: self.share, factor, towards, longest, workspace: workspace.as_mut() };
         let damped = &mut damped(self.evaluation, (self.x, self.d), self.space.held(), (*lambda, *exact));
         match self.model.complete(damped, drawn, delta.as_mut()) {
@@ -138,7 +138,7 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
 
     /// Solves for a correction of the step, into the workspace, and returns its length; `None` where there is none.
     fn correct(&mut self, by: Correction<'_, T>) -> Result<Option<T>, EvaluationError> {
-        let DampedStep { delta, workspace, lambda, exact, .. } = &mut *self.step;
+        let StepState { delta, workspace, lambda, exact, .. } = &mut *self.step;
         let damped = &mut damped(self.evaluation, (self.x, self.d), self.space.held(), (*lambda, *exact));
         let by = match by {
             Correction::Geodesic { probe } => Forcing::Curvature { ahead: self.trial.as_ref(), probe, linear: None },
@@ -188,7 +188,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Damped
     #[inline(always)]
     fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
         self.step.lambda = lambda;
-        let DampedStep { delta, length, factorizations, exact, .. } = &mut *self.step;
+        let StepState { delta, length, factorizations, exact, .. } = &mut *self.step;
         let (evaluation, model, failure) = (&mut *self.evaluation, &mut *self.model, &mut self.failure);
         let (x, d, exact) = (self.x.as_ref(), self.d.as_ref(), *exact);
         let mut faces = AtLambda { evaluation, model, x, lambda, d, exact, factorizations, failure };
@@ -198,7 +198,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Damped
 
     #[inline]
     fn shrink_rate(&mut self) -> T {
-        let DampedStep { delta, lambda, exact, .. } = &*self.step;
+        let StepState { delta, lambda, exact, .. } = &*self.step;
         let damped = &mut damped(self.evaluation, (self.x, self.d), self.space.held(), (*lambda, *exact));
         let form = self.model.inverse_form(damped, delta.as_ref());
         self.keep_failure(form) / self.step.length
@@ -285,7 +285,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
     }
 
     fn take_correction(&mut self, share: T) {
-        let DampedStep { delta, workspace, .. } = &mut *self.step;
+        let StepState { delta, workspace, .. } = &mut *self.step;
         if self.space.is_bounded() {
             let corrected = self.trial.as_mut().iter_mut().zip(delta.as_ref()).zip(workspace.as_ref());
             corrected.for_each(|((corrected, &step), &correction)| *corrected = step + share * correction);
@@ -319,7 +319,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
     }
 
     fn take_chord(&mut self) {
-        let DampedStep { delta, workspace, .. } = &mut *self.step;
+        let StepState { delta, workspace, .. } = &mut *self.step;
         add_scaled(delta.as_mut(), -T::ONE, workspace.as_ref());
     }
 

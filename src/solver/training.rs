@@ -2,10 +2,10 @@
 
 use super::active_bounds::bounds_of;
 use super::damping::{AnyPolicy, AtLeast, DampingPolicy, Trial};
-use super::descent::{Arrival, Descent, Parts};
-use super::ends::Attempts;
+use super::descent::{Arrival, Descent, DescentParts};
+use super::ends::BatchAttempts;
 use super::refinement::{GeodesicAcceleration, StepRule};
-use super::space::Euclidean;
+use super::space::EuclideanSpace;
 use super::start::start;
 use super::{Acceleration, Scaling, Settings, SolveError};
 use crate::evaluation::{OverRanks, ProblemRows, RankSync, RowWorkspace, WithRidge, ridge_cost};
@@ -13,15 +13,15 @@ use crate::kernels::triangular::lost_digits;
 use crate::linear::{BoxedModel, Forms, LinearForm, LinearModel, LinearSolver, Plan, Ridge};
 use crate::problem::LeastSquares;
 use crate::real::Real;
-use crate::shape::Dynamic;
+use crate::storage::Dynamic;
 
-/// Parts of a descent that goes from minibatch to minibatch.
+/// DescentParts of a descent that goes from minibatch to minibatch.
 struct OverBatches;
 
-impl<T: Real> Parts<T> for OverBatches {
-    type Shape = Dynamic;
+impl<T: Real> DescentParts<T> for OverBatches {
+    type Storage = Dynamic;
     type Model = BoxedModel<T>;
-    type Space = Euclidean;
+    type Space = EuclideanSpace;
     type Refinement = (GeodesicAcceleration<T>, StepRule<T>);
     type Damping = AtLeast<T, AnyPolicy<'static, T>>;
 }
@@ -258,7 +258,7 @@ impl<T: Real> Training<T> {
             let minimum = &mut descent.damping.minimum;
             *minimum = minimum.max(rule.loss_damping * loss.abs());
         }
-        let mut attempts = Attempts { most: rule.attempts, made: 0, has_momentum: rule.momentum > T::ZERO };
+        let mut attempts = BatchAttempts { most: rule.attempts, made: 0, has_momentum: rule.momentum > T::ZERO };
         let trial = descent.run(&mut evaluation, &mut attempts).map_err(SolveError::Evaluation)?;
         let (loss_after, form) = (without_ridge(descent), descent.model.form());
         self.is_orthogonal |= plan.form == LinearForm::Cholesky && form == LinearForm::Qr;
@@ -280,7 +280,7 @@ fn descent_over<T: Real>(
     let model = Forms::ALL.model(&plan, None).expect("this form takes no blocks");
     let mut acceleration = GeodesicAcceleration::new(settings.acceleration);
     acceleration.is_next |= is_next;
-    let parts = (model, Euclidean, (acceleration, StepRule::default()), damping);
+    let parts = (model, EuclideanSpace, (acceleration, StepRule::default()), damping);
     (Descent::new((vec![T::ZERO; n], n), parts, Scaling::Identity, Arrival::Leave), made)
 }
 

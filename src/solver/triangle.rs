@@ -7,7 +7,7 @@ use crate::kernels::triangular::{absorb_rows, cholesky_inverse_form, read_triang
 use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot};
 use crate::problem::{EvaluationError, LeastSquares};
 use crate::real::Real;
-use crate::shape::Dynamic;
+use crate::storage::Dynamic;
 
 /// Numbers in a Jacobian in double precision from which its normal equations are formed first.
 const MANY_NUMBERS: usize = 1_000_000;

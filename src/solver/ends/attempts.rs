@@ -4,10 +4,10 @@ use crate::evaluation::Evaluation;
 use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::damping::Trial;
-use crate::solver::descent::{Descent, Ends, Parts};
+use crate::solver::descent::{Descent, DescentParts, Ends};
 
 /// A trial that is taken ends the step, and so do so many that are not.
-pub(in crate::solver) struct Attempts {
+pub(in crate::solver) struct BatchAttempts {
     /// Trials at most.
     pub(in crate::solver) most: usize,
     pub(in crate::solver) made: usize,
@@ -15,7 +15,7 @@ pub(in crate::solver) struct Attempts {
     pub(in crate::solver) has_momentum: bool,
 }
 
-impl<T: Real, P: Parts<T>> Ends<T, P> for Attempts {
+impl<T: Real, P: DescentParts<T>> Ends<T, P> for BatchAttempts {
     type Outcome = Trial<T>;
 
     fn before<E: Evaluation<T>>(&mut self, _: &Descent<T, P>, _: &mut E) -> Option<Trial<T>> {

@@ -11,7 +11,7 @@ use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::damping::{DampingPolicy, Trial};
 use crate::solver::derivative_check::derivatives_are_wrong;
-use crate::solver::descent::{Descent, Ends, Parts, Vector};
+use crate::solver::descent::{Descent, DescentParts, Ends, PartsVector};
 use crate::solver::first_order::{is_stationary, renew_scaling, squared_gradient_cosine};
 use crate::solver::space::Space;
 use crate::solver::{IterationRecord, Observer, Settings, Status};
@@ -73,7 +73,7 @@ impl<'s, T: Real, V: AsRef<[T]> + AsMut<[T]>> Convergence<'s, T, V> {
     /// Enters a trial, after which the descent is at the better of both points; returns the reason to stop if the observer has seen
     /// enough.
     #[inline]
-    pub(in crate::solver) fn enter<P: Parts<T>, E: Evaluation<T>>(
+    pub(in crate::solver) fn enter<P: DescentParts<T>, E: Evaluation<T>>(
         &mut self,
         descent: &Descent<T, P>,
         evaluation: &mut E,
@@ -111,7 +111,7 @@ impl<'s, T: Real, V: AsRef<[T]> + AsMut<[T]>> Convergence<'s, T, V> {
 
     /// The current point is where the solve should end.
     #[inline]
-    fn arrived<P: Parts<T>>(&self, descent: &Descent<T, P>) -> Option<Status> {
+    fn arrived<P: DescentParts<T>>(&self, descent: &Descent<T, P>) -> Option<Status> {
         let settings = self.settings;
         if squared_gradient_cosine(descent) <= settings.gtol * settings.gtol {
             Some(Status::GradientTolerance)
@@ -140,7 +140,7 @@ impl<'s, T: Real, V: AsRef<[T]> + AsMut<[T]>> Convergence<'s, T, V> {
     /// The trial leaves nothing to gain, and the point passes the [first-order test](is_stationary). Where it does not, the
     /// scaling is renewed, or damping taken back, and the solve goes on until no step is left.
     #[inline]
-    fn settled<P: Parts<T>>(&mut self, descent: &mut Descent<T, P>, trial: &Trial<T>) -> Option<Status> {
+    fn settled<P: DescentParts<T>>(&mut self, descent: &mut Descent<T, P>, trial: &Trial<T>) -> Option<Status> {
         let costs = descent.here.costs;
         if trial.accepted && costs.cost <= T::EPSILON.sqrt() * self.initial_cost && vanishes_in_rounding(descent) {
             return Some(Status::NoProgress);
@@ -160,7 +160,7 @@ impl<'s, T: Real, V: AsRef<[T]> + AsMut<[T]>> Convergence<'s, T, V> {
     /// The residuals are lost in the rounding errors of those at the start, and all but lost in their change if each parameter changes by
     /// its size at the start, of which the step is a small part.
     #[inline]
-    fn is_beside_a_root<P: Parts<T>>(&self, descent: &Descent<T, P>) -> bool {
+    fn is_beside_a_root<P: DescentParts<T>>(&self, descent: &Descent<T, P>) -> bool {
         let (costs, start) = (descent.here.costs, self.start.as_ref());
         costs.cost <= T::EPSILON * T::EPSILON.sqrt() * self.initial_cost && {
             let reach = T::EPSILON.powf(T::from_f64(VANISHED)) * scaled_norm(descent.scale.norms(), start);
@@ -173,7 +173,7 @@ impl<'s, T: Real, V: AsRef<[T]> + AsMut<[T]>> Convergence<'s, T, V> {
 
     /// Status that the trial alone would end the solve with, before the first-order test.
     #[inline]
-    fn claim<P: Parts<T>>(&mut self, descent: &Descent<T, P>, trial: &Trial<T>) -> Option<Status> {
+    fn claim<P: DescentParts<T>>(&mut self, descent: &Descent<T, P>, trial: &Trial<T>) -> Option<Status> {
         let cost = descent.here.costs.cost;
         let size = if trial.accepted { cost + trial.actual } else { cost }.abs();
         let resolution = descent.scale.length(descent.space.sizes(descent.here.x.as_ref()));
@@ -222,13 +222,13 @@ pub(in crate::solver) fn stopped_by_a_rank<T: Real, E: Evaluation<T>>(evaluation
 
 /// The residuals are no longer than their change if each parameter is rounded, by itself: costs that still fall do so by chance.
 #[cold]
-fn vanishes_in_rounding<T: Real, P: Parts<T>>(descent: &Descent<T, P>) -> bool {
+fn vanishes_in_rounding<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>) -> bool {
     let sizes = descent.space.sizes(descent.here.x.as_ref());
     let rounding = T::EPSILON * scaled_norm(descent.scale.norms(), sizes);
     !descent.model.form().multiplies() && descent.here.costs.squares <= rounding * rounding
 }
 
-impl<T: Real, P: Parts<T>> Ends<T, P> for Convergence<'_, T, Vector<T, P>> {
+impl<T: Real, P: DescentParts<T>> Ends<T, P> for Convergence<'_, T, PartsVector<T, P>> {
     type Outcome = Status;
 
     #[inline]

@@ -4,5 +4,5 @@ mod attempts;
 mod convergence;
 mod decline;
 
-pub(super) use attempts::Attempts;
+pub(super) use attempts::BatchAttempts;
 pub(super) use convergence::{Convergence, UNDAMPED, stopped_by_a_rank};

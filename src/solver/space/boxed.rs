@@ -7,7 +7,7 @@ use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::{Held, IllConditioned};
 use crate::problem::{BoundSide, Bounds};
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// Largest number of faces searched, per variable; after that, the best point so far is taken.
 const ROUNDS_PER_PARAMETER: usize = 5;
@@ -18,7 +18,7 @@ const ROUNDS_PER_PARAMETER: usize = 5;
 /// the model within, and what it runs into is held, too; at one that does not, the variables whose multiplier says that the
 /// model falls inwards are set free. Each face of the box that is left has a lower minimum than the last, so none comes
 /// twice, and the last has the minimum of all. One factorisation a face, most often one to three.
-pub(in crate::solver) struct Boxed<T: Real, S: Shape<T>> {
+pub(in crate::solver) struct BoxSpace<T: Real, S: Storage<T>> {
     lower: S::Vector,
     upper: S::Vector,
     /// Variables held by the last step.
@@ -29,7 +29,7 @@ pub(in crate::solver) struct Boxed<T: Real, S: Shape<T>> {
     room: S::Vector,
 }
 
-impl<T: Real, S: Shape<T>> Boxed<T, S> {
+impl<T: Real, S: Storage<T>> BoxSpace<T, S> {
     /// Room for the steps of points within these bounds.
     pub(super) fn new(bounds: &Bounds<T>) -> Self {
         let n = bounds.len();
@@ -38,7 +38,7 @@ impl<T: Real, S: Shape<T>> Boxed<T, S> {
             copy.as_mut().copy_from_slice(numbers);
             copy
         };
-        Boxed {
+        BoxSpace {
             lower: copied(bounds.lower()),
             upper: copied(bounds.upper()),
             held: S::sides(n),
@@ -117,7 +117,7 @@ fn value<T: Real>(system: &impl Faces<T>, v: &[T]) -> T {
     dot(system.gradient(), v) + T::from_f64(0.5) * (system.quadratic_form(v) + lambda * length * length)
 }
 
-impl<T: Real, S: Shape<T>> Space<T> for Boxed<T, S> {
+impl<T: Real, S: Storage<T>> Space<T> for BoxSpace<T, S> {
     #[inline(never)]
     fn look_ahead(&mut self, _: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
         add_share(x, share, step, moved);
@@ -203,9 +203,9 @@ mod tests {
     use super::*;
     use crate::evaluation::GivenRows;
     use crate::linear::{BoxedModel, Forms, LinearForm, LinearModel, Plan};
-    use crate::shape::Dynamic;
     use crate::solver::damping::DampedSystem;
-    use crate::solver::system::{DampedStep, System};
+    use crate::solver::system::{StepState, System};
+    use crate::storage::Dynamic;
 
     /// Rows `[J r]`, a point in a box, and damping; some sides of the box are far away, and some at the point.
     #[derive(Debug)]
@@ -247,8 +247,8 @@ mod tests {
             let plan = Plan::of_rows(form, false, (m, n), 1);
             let mut model: BoxedModel<f64> = Forms::ROWS.model(&plan, None).unwrap();
             let bounds = Bounds::new(self.lower.clone(), self.upper.clone()).unwrap();
-            let mut programme = Boxed::<f64, Dynamic>::new(&bounds);
-            let (mut step, mut trial) = (DampedStep::new(vec![0.0; n], vec![0.0; n]), vec![0.0; n]);
+            let mut programme = BoxSpace::<f64, Dynamic>::new(&bounds);
+            let (mut step, mut trial) = (StepState::new(vec![0.0; n], vec![0.0; n]), vec![0.0; n]);
             GivenRows { r: self.r.clone(), jacobian: self.jacobian.clone() }.evaluate(|evaluation| {
                 model.linearize(evaluation, &self.x).unwrap();
                 let (parts, point) = ((&mut model, &mut programme), (&self.x, &self.d));

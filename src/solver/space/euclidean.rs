@@ -5,9 +5,9 @@ use crate::evaluation::Evaluation;
 use crate::real::Real;
 
 /// A step is added to a point.
-pub(in crate::solver) struct Euclidean;
+pub(in crate::solver) struct EuclideanSpace;
 
-impl<T: Real> Space<T> for Euclidean {
+impl<T: Real> Space<T> for EuclideanSpace {
     #[inline(always)]
     fn look_ahead(&mut self, _: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
         add_share(x, share, step, moved);

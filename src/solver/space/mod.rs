@@ -4,16 +4,16 @@ mod boxed;
 mod euclidean;
 mod on_manifold;
 
-pub(super) use boxed::Boxed;
-pub(super) use euclidean::Euclidean;
-pub(super) use on_manifold::OnManifold;
+pub(super) use boxed::BoxSpace;
+pub(super) use euclidean::EuclideanSpace;
+pub(super) use on_manifold::ManifoldSpace;
 
 use super::damping::IllConditioned;
 use crate::evaluation::Evaluation;
 use crate::linear::Held;
 use crate::problem::{BoundSide, LeastSquares};
 use crate::real::Real;
-use crate::shape::Shape;
+use crate::storage::Storage;
 
 /// The damped system, which can be solved with variables held.
 pub(super) trait Faces<T: Real> {
@@ -113,22 +113,22 @@ pub(super) trait Space<T: Real> {
 }
 
 /// Any space.
-pub(super) enum AnySpace<T: Real, S: Shape<T>> {
-    Euclidean(Euclidean),
-    Boxed(Boxed<T, S>),
-    OnManifold(OnManifold<T>),
+pub(super) enum AnySpace<T: Real, S: Storage<T>> {
+    Euclidean(EuclideanSpace),
+    Boxed(BoxSpace<T, S>),
+    OnManifold(ManifoldSpace<T>),
 }
 
-impl<T: Real, S: Shape<T>> AnySpace<T, S> {
+impl<T: Real, S: Storage<T>> AnySpace<T, S> {
     /// The space of a problem that was checked.
     #[inline]
     pub(super) fn of<P: LeastSquares<T> + ?Sized>(problem: &P) -> Self {
         if problem.manifold().is_some() {
-            return AnySpace::OnManifold(OnManifold::new(problem.column_count()));
+            return AnySpace::OnManifold(ManifoldSpace::new(problem.column_count()));
         }
         match problem.bounds().filter(|bounds| !bounds.is_unbounded()) {
-            None => AnySpace::Euclidean(Euclidean),
-            Some(bounds) => AnySpace::Boxed(Boxed::new(bounds)),
+            None => AnySpace::Euclidean(EuclideanSpace),
+            Some(bounds) => AnySpace::Boxed(BoxSpace::new(bounds)),
         }
     }
 }
@@ -143,7 +143,7 @@ macro_rules! each {
     };
 }
 
-impl<T: Real, S: Shape<T>> Space<T> for AnySpace<T, S> {
+impl<T: Real, S: Storage<T>> Space<T> for AnySpace<T, S> {
     #[inline(always)]
     fn look_ahead(&mut self, evaluation: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
         each!(self, space => space.look_ahead(evaluation, x, share, step, moved));

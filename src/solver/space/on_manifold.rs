@@ -6,21 +6,21 @@ use crate::evaluation::Evaluation;
 use crate::real::Real;
 
 /// Memory for the points and steps of a problem's manifold.
-pub(in crate::solver) struct OnManifold<T> {
+pub(in crate::solver) struct ManifoldSpace<T> {
     /// [Sizes](crate::manifold::Manifold::sizes) of the current point.
     sizes: Vec<T>,
     /// Part of a step.
     part: Vec<T>,
 }
 
-impl<T: Real> OnManifold<T> {
+impl<T: Real> ManifoldSpace<T> {
     /// For steps of `n` entries.
     pub(super) fn new(n: usize) -> Self {
-        OnManifold { sizes: vec![T::ONE; n], part: vec![T::ZERO; n] }
+        ManifoldSpace { sizes: vec![T::ONE; n], part: vec![T::ZERO; n] }
     }
 }
 
-impl<T: Real> Space<T> for OnManifold<T> {
+impl<T: Real> Space<T> for ManifoldSpace<T> {
     #[inline(never)]
     fn look_ahead(&mut self, evaluation: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
         let Some(manifold) = evaluation.manifold() else { return add_share(x, share, step, moved) };

@@ -6,7 +6,7 @@ use crate::problem::BoundSide;
 use crate::real::Real;
 
 /// Storage for `n`-vectors, `n × n` matrices and a tile of Jacobian rows.
-pub trait Shape<T: Real>: Sized + 'static {
+pub trait Storage<T: Real>: Sized + 'static {
     /// `n` numbers.
     type Vector: AsRef<[T]> + AsMut<[T]> + Clone;
     /// The bound that each of `n` variables is held at, if any.
@@ -39,7 +39,7 @@ pub trait Shape<T: Real>: Sized + 'static {
 #[derive(Debug, Clone, Copy)]
 pub struct Dynamic;
 
-impl<T: Real> Shape<T> for Dynamic {
+impl<T: Real> Storage<T> for Dynamic {
     type Vector = Vec<T>;
     type Sides = Vec<Option<BoundSide>>;
     type Matrix = Vec<T>;
@@ -78,7 +78,7 @@ impl<T: Real> Shape<T> for Dynamic {
 #[derive(Debug, Clone, Copy)]
 pub struct Fixed<const N: usize>;
 
-impl<T: Real, const N: usize> Shape<T> for Fixed<N> {
+impl<T: Real, const N: usize> Storage<T> for Fixed<N> {
     type Vector = [T; N];
     type Sides = [Option<BoundSide>; N];
     type Matrix = FixedRows<T, N, N>;
