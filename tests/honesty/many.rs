@@ -2,7 +2,7 @@
 
 use marquardt::number::Number;
 use marquardt::solver::FitStatus;
-use marquardt::{Bounds, FitMany, Formula as Text, Loss, Model, Real};
+use marquardt::{FitMany, Formula as Text, Loss, Model, Real};
 use ndarray::{Array2, ArrayView1};
 
 use crate::attempt::{Attempt, Outcome, nan_among};
@@ -67,6 +67,7 @@ impl Many {
         };
         let (x, y, start) = (rows(|sample| &sample.x), rows(|sample| &sample.y), rows(|sample| &sample.start));
         let sigma = rows(|sample| &sample.sigma);
+        let names: Vec<String> = (0..model.parameter_count()).map(|index| model.parameter_name(index)).collect();
         let mut fits = FitMany::new(model, &x, &y).start(&start).covariances(true);
         if self.has_sigma {
             fits = fits.sigma(&sigma);
@@ -75,8 +76,9 @@ impl Many {
             fits = fits.robust(loss).f_scale(number(scale));
         }
         if let Some((lower, upper)) = &self.bounds {
-            let of = |values: &[f64]| values.iter().map(|&value| number(value)).collect::<Vec<_>>();
-            fits = fits.bounds(Bounds::new(of(lower), of(upper)).expect("bounds are in order"));
+            for (name, (&lower, &upper)) in names.iter().zip(lower.iter().zip(upper)) {
+                fits = fits.bounds(name, number(lower)..=number(upper));
+            }
         }
         let found = fits.fit().expect("shapes match");
         let covariances = found.covariances.as_ref().expect("they are asked for");
