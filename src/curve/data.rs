@@ -72,6 +72,16 @@ impl<'a, T: Real> Data<'a, T> {
         }
     }
 
+    /// The same data, which borrow nothing.
+    pub(super) fn into_owned(self) -> Data<'static, T> {
+        let noise = match self.noise {
+            Noise::Uniform => Noise::Uniform,
+            Noise::Sigma(sigma) => Noise::Sigma(Cow::Owned(sigma.into_owned())),
+            Noise::Correlated(whitening) => Noise::Correlated(whitening),
+        };
+        Data { x: Cow::Owned(self.x.into_owned()), y: Cow::Owned(self.y.into_owned()), noise, ..self }
+    }
+
     /// Marks the data as this rank's share of the rows; on one rank, they are all rows.
     pub(super) fn shared(self, ranks: &Communicator) -> Self {
         let ranks = if ranks.size() > 1 { ranks.clone() } else { Communicator::single() };

@@ -219,6 +219,35 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { data: self.data.shared(ranks), ..self }
     }
 
+    /// The same fit, with copies of the data that it borrows: it may be returned from a function, or moved to another thread, if its
+    /// curve borrows nothing.
+    ///
+    /// ```
+    /// use marquardt::models::ExponentialDecay;
+    /// use marquardt::{CurveFit, CurveError};
+    ///
+    /// let fit = {
+    ///     let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0], [10.1, 6.1, 3.6, 2.2, 1.4]);
+    ///     CurveFit::guessed(ExponentialDecay, &x, &y).into_owned()
+    /// };
+    /// let fitted = std::thread::spawn(move || fit.fit()).join().expect("it does not panic")?;
+    /// assert!(fitted.report().is_converged());
+    /// # Ok::<(), CurveError>(())
+    /// ```
+    pub fn into_owned(self) -> CurveFit<'static, T, C> {
+        CurveFit {
+            curve: self.curve,
+            data: self.data.into_owned(),
+            start: self.start,
+            guess: self.guess,
+            is_guessed: self.is_guessed,
+            options: self.options,
+            data_covariance: self.data_covariance,
+            mask: self.mask.map(|mask| Cow::Owned(mask.into_owned())),
+            method: self.method,
+        }
+    }
+
     /// The solver, with settings of one's own.
     pub fn solver(self, solver: LevenbergMarquardt<T>) -> Self {
         CurveFit { method: FitMethod { solver, ..self.method }, ..self }

@@ -17,16 +17,16 @@ use crate::solver::SolveError;
 ///
 /// ```
 /// use marquardt::curve::FitOptions;
-/// use marquardt::models::ExponentialDecay;
+/// use marquardt::models::ExponentialDecayOffset;
 /// use marquardt::{CurveFit, FitMany};
 ///
-/// let options = FitOptions::new().bounds("rate", 0.0..).fix_at("offset", 1.0);
+/// let options = FitOptions::new().bounds("decay", 0.0..).fix_at("offset", 1.0);
 /// let x: Vec<f64> = (0..20).map(|i| 0.2 * f64::from(i)).collect();
 /// let y = ndarray::Array2::from_shape_fn((3, 20), |(row, i)| {
 ///     1.0 + (2.0 + row as f64) * (-0.7 * x[i]).exp()
 /// });
-/// let all = FitMany::new(ExponentialDecay, &x, &y).options(options.clone()).guessed().fit()?;
-/// let one = CurveFit::guessed(ExponentialDecay, &x, y.row(2)).options(options).fit()?;
+/// let all = FitMany::new(ExponentialDecayOffset, &x, &y).options(options.clone()).guessed().fit()?;
+/// let one = CurveFit::guessed(ExponentialDecayOffset, &x, y.row(2)).options(options).fit()?;
 /// assert!((all.parameters[[2, 0]] - one.parameters()[0].value).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

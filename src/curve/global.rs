@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::checked_fit::CheckedFit;
 use super::data::Data;
-use super::global_curve::{GlobalCurve, Part};
+use super::global_curve::{DataSetCurve, GlobalCurve};
 use super::method::FitMethod;
 use super::noise::Noise;
 use super::parameter::{Parameter, Role};
@@ -176,7 +176,7 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         let start = parameters.iter().map(|parameter| parameter.start).collect();
         let options = sets[0].1.options.clone().with_parameters(&parameters);
         let method = FitMethod { retry: self.retry, ..sets[0].1.method.clone() };
-        let parts = sets.into_iter().zip(own).map(|((name, checked), parameters)| Part {
+        let parts = sets.into_iter().zip(own).map(|((name, checked), parameters)| DataSetCurve {
             name,
             curve: checked.curve,
             width: checked.data.width(),

@@ -12,13 +12,13 @@ use crate::real::Real;
 /// A row of predictors begins with the number of its data set, counted from zero in the order in which they were added.
 /// Predictors beyond those of the set are not looked at.
 pub struct GlobalCurve<'a, T> {
-    pub(super) parts: Vec<Part<'a, T>>,
+    pub(super) parts: Vec<DataSetCurve<'a, T>>,
     /// Names of all parameters.
     pub(super) names: Vec<String>,
 }
 
 /// The curve of one data set.
-pub(super) struct Part<'a, T> {
+pub(super) struct DataSetCurve<'a, T> {
     pub(super) name: String,
     pub(super) curve: AnyCurve<'a, T>,
     /// Predictors in a row, without the number of the set.
@@ -27,7 +27,7 @@ pub(super) struct Part<'a, T> {
     pub(super) parameters: Vec<usize>,
 }
 
-impl<T: Real> Part<'_, T> {
+impl<T: Real> DataSetCurve<'_, T> {
     /// Its parameters, of all.
     pub(super) fn own(&self, all: &[T]) -> Vec<T> {
         self.parameters.iter().map(|&index| all[index]).collect()
@@ -63,7 +63,7 @@ impl<'a, T: Real> GlobalCurve<'a, T> {
         x: &[T],
         width: usize,
         b: &[T],
-        mut work: impl FnMut(&Part<'a, T>, Range<usize>, &[T], &[T]) -> Result<(), EvaluationError>,
+        mut work: impl FnMut(&DataSetCurve<'a, T>, Range<usize>, &[T], &[T]) -> Result<(), EvaluationError>,
     ) -> Result<(), EvaluationError> {
         let mut own_x = Vec::new();
         for (part, rows) in self.runs(x, width)? {

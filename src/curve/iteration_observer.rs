@@ -1,9 +1,12 @@
-//! Observer of the trial steps of a curve fit.
+//! Observers of the trial steps of a curve fit, and of several fits.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::solver::IterationRecord;
+
+/// Callback that receives the number of fits done, and that of all fits.
+pub(super) type FitCounter<'a> = dyn Fn(usize, usize) + Send + Sync + 'a;
 
 type Observe<T> = dyn Fn(&IterationRecord<T>) + Send + Sync;
 

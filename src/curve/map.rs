@@ -20,12 +20,12 @@ pub(super) struct ParameterMap<T> {
     /// Bounds of the free parameters, in units of their scales.
     bounds: Option<Bounds<T>>,
     /// Tied parameters, in an order in which each depends on earlier ones alone.
-    tied: Vec<Tied<T>>,
+    tied: Vec<TiedParameter<T>>,
 }
 
 /// A parameter that follows from others.
 #[derive(Debug, Clone)]
-struct Tied<T> {
+struct TiedParameter<T> {
     index: usize,
     of: Vec<usize>,
     tie: Tie<T>,
@@ -164,7 +164,7 @@ impl<T: Real> ParameterMap<T> {
             all[index] = value * scale;
         }
         let n = self.free.len();
-        for Tied { index, of, tie } in &self.tied {
+        for TiedParameter { index, of, tie } in &self.tied {
             let at: Vec<T> = of.iter().map(|&other| all[other]).collect();
             let mut gradient = vec![T::ZERO; of.len()];
             all[*index] = tie.value(&at, Some(&mut gradient));
@@ -242,7 +242,7 @@ fn check<T: Real>(parameter: &Parameter<T>) -> Result<(), CurveError> {
 }
 
 /// The tied parameters, each after those that it depends on.
-fn in_order<T: Real>(parameters: &[Parameter<T>]) -> Result<Vec<Tied<T>>, CurveError> {
+fn in_order<T: Real>(parameters: &[Parameter<T>]) -> Result<Vec<TiedParameter<T>>, CurveError> {
     let mut waiting = Vec::new();
     for (index, parameter) in parameters.iter().enumerate() {
         let Role::Tied(tie) = &parameter.role else { continue };
@@ -251,9 +251,9 @@ fn in_order<T: Real>(parameters: &[Parameter<T>]) -> Result<Vec<Tied<T>>, CurveE
             found.ok_or_else(|| CurveError::UnknownInTie { name: parameter.name.clone(), of: other.clone() })
         };
         let of = tie.of().iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        waiting.push(Tied { index, of, tie: tie.clone() });
+        waiting.push(TiedParameter { index, of, tie: tie.clone() });
     }
-    let mut tied: Vec<Tied<T>> = Vec::with_capacity(waiting.len());
+    let mut tied: Vec<TiedParameter<T>> = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
         let waits_for = |other: &usize| waiting.iter().any(|tied| tied.index == *other);
         match waiting.iter().position(|tied| !tied.of.iter().any(waits_for)) {
@@ -265,7 +265,7 @@ fn in_order<T: Real>(parameters: &[Parameter<T>]) -> Result<Vec<Tied<T>>, CurveE
 }
 
 /// Follows ties that wait for each other until one comes round.
-fn circle<T>(parameters: &[Parameter<T>], waiting: &[Tied<T>]) -> CurveError {
+fn circle<T>(parameters: &[Parameter<T>], waiting: &[TiedParameter<T>]) -> CurveError {
     let mut path = vec![waiting[0].index];
     loop {
         let last = path[path.len() - 1];

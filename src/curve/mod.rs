@@ -2,7 +2,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | what is fitted | [`Model`], [`Formula`], the [library of models](models), closures, [`Curve`] with derivatives by hand |
+//! | what is fitted | [`Model`], [`Formula`], [`FormulaBuilder`] for other front ends, the [library of models](models), closures, [`Curve`] with derivatives by hand |
 //! | one data set | [`CurveFit`], [`Tie`], [`NanPolicy`]; residuals over named [`Parameters`] that are no curve |
 //! | several data sets | [`GlobalFit`], with shared parameters; [`FitMany`], thousands of the same kind |
 //! | several starts | [`MultiStart`], [`Minima`] |
@@ -99,7 +99,9 @@ pub use fitted::{
     BandPoint, Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet,
     FittedParameter, Influence, IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
 };
-pub use formula::{Formula, FormulaError, FormulaProblem};
+pub use formula::{
+    BuiltFormula, Expression, Formula, FormulaBuilder, FormulaBuilderError, FormulaError, FormulaProblem,
+};
 pub use global::{GlobalError, GlobalFit};
 pub use global_curve::GlobalCurve;
 pub use many::{FitMany, FitManyError, ManyFits, PerFit, Predictors};

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::checked_fit::CheckedFit;
 use super::failure::FitFailure;
+use super::iteration_observer::FitCounter;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::minima::Minima;
@@ -29,11 +30,8 @@ pub struct MultiStart<'a, T: Real, C> {
     starts: usize,
     seed: u64,
     ranges: Vec<(String, StartRange<T>)>,
-    observer: Option<Box<Observer<'a>>>,
+    observer: Option<Box<FitCounter<'a>>>,
 }
-
-/// Callback that receives the number of fits done, and that of all fits.
-type Observer<'a> = dyn Fn(usize, usize) + Send + Sync + 'a;
 
 /// Range of the starts of a parameter.
 #[derive(Debug, Clone, Copy)]

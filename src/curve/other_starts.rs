@@ -71,7 +71,7 @@ impl OtherStarts {
             return (Vec::new(), evaluations);
         }
         let begun = Stopwatch::start();
-        let mut look = Look::new(checked, &self.linear);
+        let mut look = StartSearch::new(checked, &self.linear);
         let count = (POINTS * self.others.len()).min(MOST_POINTS).min(solver.settings.evaluations_left() / 2);
         let mut found: Vec<(f64, Vec<T>)> = Vec::new();
         for point in self.points(checked, count) {
@@ -171,17 +171,17 @@ impl Extent {
 }
 
 /// Evaluation of points, with the parameters that enter linearly at their best.
-struct Look<'p, T: Real> {
+struct StartSearch<'p, T: Real> {
     problem: Separable<T, CurveProblem<'p, T>>,
     has_linear: bool,
     residuals: Vec<T>,
 }
 
-impl<'p, T: Real> Look<'p, T> {
+impl<'p, T: Real> StartSearch<'p, T> {
     fn new(checked: &'p CheckedFit<'_, T>, linear: &[usize]) -> Self {
         let problem = checked.least_squares(&checked.map);
         let residuals = vec![T::ZERO; problem.residual_count()];
-        Look { problem: Separable::without(problem, linear.to_vec()), has_linear: !linear.is_empty(), residuals }
+        StartSearch { problem: Separable::without(problem, linear.to_vec()), has_linear: !linear.is_empty(), residuals }
     }
 
     /// The sum of the squared residuals.

@@ -60,13 +60,13 @@ pub(super) fn best_attempt<T: Real>(fit: FittedCurve<'_, T>) -> Result<FittedCur
         if search.is_over() {
             break;
         }
-        search = search.attempt(Way { kind: Attempt::Start, start, damping, eliminates })?;
+        search = search.attempt(AttemptPlan { kind: Attempt::Start, start, damping, eliminates })?;
     }
     Ok(search.finish())
 }
 
 /// Start and method of an attempt.
-struct Way<T> {
+struct AttemptPlan<T> {
     kind: Attempt,
     start: Vec<T>,
     damping: Damping<T>,
@@ -124,9 +124,10 @@ impl<'a, T: Real> AttemptSearch<'a, T> {
     }
 
     /// Other ways from the same start, cheap ones first.
-    fn ways(&self, start: Vec<T>, other_starts: &OtherStarts) -> Vec<Way<T>> {
+    fn ways(&self, start: Vec<T>, other_starts: &OtherStarts) -> Vec<AttemptPlan<T>> {
         let mut ways = Vec::new();
-        let mut add = |kind, damping, eliminates| ways.push(Way { kind, start: start.clone(), damping, eliminates });
+        let mut add =
+            |kind, damping, eliminates| ways.push(AttemptPlan { kind, start: start.clone(), damping, eliminates });
         if other_starts.can_eliminate() && !self.variable_projection {
             add(Attempt::VariableProjection, self.solver.damping, true);
         }
@@ -157,7 +158,7 @@ impl<'a, T: Real> AttemptSearch<'a, T> {
     }
 
     /// Makes one more attempt. Where it fails there is still the best of the others. Collective.
-    fn attempt(mut self, way: Way<T>) -> Result<Self, CurveError> {
+    fn attempt(mut self, way: AttemptPlan<T>) -> Result<Self, CurveError> {
         let held = (score(&self.best.checked, &self.best.report), self.best.checked.likelihood.clone());
         let solver = self.left().with_damping(way.damping);
         let checked = &mut self.best.checked;
@@ -231,7 +232,7 @@ fn score<T: Real>(checked: &CheckedFit<'_, T>, report: &Report<T>) -> T {
 impl<T: Real> CheckedFit<'_, T> {
     /// Solves from another start, or by another method. Under another likelihood, the parameters that enter linearly are eliminated
     /// from the least squares that lead to the start. Collective.
-    fn solve_by_way(&mut self, way: &Way<T>, spent: &mut Spent) -> Result<Report<T>, SolveError> {
+    fn solve_by_way(&mut self, way: &AttemptPlan<T>, spent: &mut Spent) -> Result<Report<T>, SolveError> {
         if !way.eliminates {
             return self.solve_under_loss(&way.start);
         }

@@ -17,6 +17,7 @@ mod named_residuals;
 #[path = "../nist/mod.rs"]
 mod nist;
 mod numeric_rows;
+mod owned;
 mod parameters;
 mod plots;
 mod profile;

@@ -6,7 +6,7 @@ use crate::kernels::triangular::{cholesky, solve_cholesky};
 use crate::real::Real;
 
 /// The fit of a constant to correlated responses, to each of several in a row its own.
-pub(super) struct Constants<'d, T: Clone> {
+pub(super) struct ConstantFit<'d, T: Clone> {
     data: &'d Data<'d, T>,
     /// Whitened responses; then their residuals after a fit of constants.
     rest: Vec<f64>,
@@ -14,7 +14,7 @@ pub(super) struct Constants<'d, T: Clone> {
     columns: Vec<f64>,
 }
 
-impl<'d, T: Real> Constants<'d, T> {
+impl<'d, T: Real> ConstantFit<'d, T> {
     /// Creates the constants in units of a typical sigma, so that no square over- or underflows.
     pub(super) fn new(data: &'d Data<'d, T>, typical: T) -> Self {
         let outputs = data.outputs();
@@ -25,7 +25,7 @@ impl<'d, T: Real> Constants<'d, T> {
         }
         data.noise.whiten(0, &mut rest, &mut columns, outputs);
         let double = |values: Vec<T>| values.into_iter().map(T::to_f64).collect();
-        Constants { data, rest: double(rest), columns: double(columns) }
+        ConstantFit { data, rest: double(rest), columns: double(columns) }
     }
 
     /// The sum of squares that the best constants leave. Collective.

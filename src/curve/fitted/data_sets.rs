@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::FittedCurve;
 use crate::curve::Rows;
-use crate::curve::global_curve::Part;
+use crate::curve::global_curve::DataSetCurve;
 use crate::problem::EvaluationError;
 use crate::real::Real;
 
@@ -53,7 +53,7 @@ impl<T: Real> FittedCurve<'_, T> {
         T: 'x,
     {
         let x: Rows<'x, T> = x.into();
-        let parts = self.checked.curve.as_global().map_or(&[] as &[Part<'_, T>], |curve| &curve.parts);
+        let parts = self.checked.curve.as_global().map_or(&[] as &[DataSetCurve<'_, T>], |curve| &curve.parts);
         let part = parts.iter().find(|part| part.name == name);
         let part = part.ok_or_else(|| EvaluationError::from(format!("there is no data set {name:?}")))?;
         let (rows, found, width) = (x.count(), x.width(), part.width);

@@ -7,8 +7,9 @@ use thiserror::Error;
 
 use super::FittedCurve;
 use super::bootstrap::{Bootstrap, FailedReplicate};
-use super::synthetic::{Scheme, Source};
+use super::synthetic::{DrawSource, Scheme};
 use crate::curve::FitFailure;
+use crate::curve::iteration_observer::FitCounter;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::parallel;
@@ -31,12 +32,9 @@ pub struct Resampling<'f, 'a, T: Real> {
     replicates: usize,
     scheme: Option<Scheme>,
     seed: u64,
-    observer: Option<Box<Observer<'f>>>,
+    observer: Option<Box<FitCounter<'f>>>,
     cancel: Option<CancelToken>,
 }
-
-/// Callback that receives the number of fits done, and that of all fits.
-type Observer<'f> = dyn Fn(usize, usize) + Send + Sync + 'f;
 
 /// Reasons for which there is no bootstrap.
 #[derive(Debug, Error)]
@@ -161,7 +159,7 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
         Ok(self.gather(results))
     }
 
-    fn source(&self) -> Result<Source<'_, T>, BootstrapError> {
+    fn source(&self) -> Result<DrawSource<'_, T>, BootstrapError> {
         let FittedCurve { checked, covariance, .. } = self.fit;
         if self.replicates == 0 {
             return Err(BootstrapError::NoReplicates);
@@ -177,15 +175,15 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
             Scheme::Residuals if covariance.degrees_of_freedom() == 0 => Err(BootstrapError::NoDegreesOfFreedom),
             Scheme::Residuals => {
                 let leverages = self.fit.basis()?.leverages();
-                Ok(Source::residuals(&checked.data, fitted(), self.fit.whitened_residuals(), &leverages))
+                Ok(DrawSource::residuals(&checked.data, fitted(), self.fit.whitened_residuals(), &leverages))
             }
             Scheme::Cases if matches!(checked.data.noise, Noise::Correlated(_)) => Err(BootstrapError::CorrelatedCases),
-            Scheme::Cases => Ok(Source::cases(checked)),
-            Scheme::Parametric if counts => Ok(Source::counts(&checked.data, fitted())),
+            Scheme::Cases => Ok(DrawSource::cases(checked)),
+            Scheme::Parametric if counts => Ok(DrawSource::counts(&checked.data, fitted())),
             Scheme::Parametric => {
                 let judged = covariance.residual_standard_deviation();
                 let size = if covariance.is_absolute() { Some(T::ONE) } else { judged };
-                Ok(Source::normal(&checked.data, fitted(), size.ok_or(BootstrapError::NoDegreesOfFreedom)?))
+                Ok(DrawSource::normal(&checked.data, fitted(), size.ok_or(BootstrapError::NoDegreesOfFreedom)?))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Sums of squares over all responses of a fit.
 
-use super::constants::Constants;
+use super::constants::ConstantFit;
 use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
 use crate::curve::likelihood::Likelihood;
@@ -38,7 +38,7 @@ impl<T: Real> Squares<T> {
         ranks.all_sum(&mut sums)?;
         let [whitened, residuals, responses] = sums;
         let about_mean = match data.noise {
-            Noise::Correlated(_) => Constants::new(data, typical).squares_about_mean()?,
+            Noise::Correlated(_) => ConstantFit::new(data, typical).squares_about_mean()?,
             _ => squares_about_mean(&own.moments, ranks)?,
         };
         let count = (data.all_rows() * data.outputs()) as f64;

@@ -2,8 +2,8 @@
 
 use super::FittedCurve;
 use super::plot_points::PlotPoint;
-use crate::curve::global_curve::Part;
-use crate::curve::stored::{Parts, StoredFit};
+use crate::curve::global_curve::DataSetCurve;
+use crate::curve::stored::{StoredFit, StoredParts};
 use crate::curve::{Curve, FitSummary, FittedParameter};
 use crate::real::Real;
 
@@ -20,7 +20,7 @@ impl<T: Real> FittedCurve<'_, T> {
     }
 
     fn stored_with(&self, points: Option<Vec<PlotPoint>>) -> StoredFit<T> {
-        StoredFit::new(Parts {
+        StoredFit::new(StoredParts {
             model: self.checked.curve.to_any_model(),
             width: self.checked.data.width(),
             outputs: self.checked.data.outputs(),
@@ -48,7 +48,7 @@ impl<T: Real> FittedCurve<'_, T> {
             part.parameters.iter().map(|&index| self.parameters[index].clone()).collect();
         let names = parameters.iter().map(|parameter| parameter.name.as_str());
         let covariance = self.covariance.clone().propagated(&selection, names);
-        Some(StoredFit::new(Parts {
+        Some(StoredFit::new(StoredParts {
             model: part.curve.to_any_model(),
             width: part.width,
             outputs: self.checked.data.outputs(),
@@ -62,7 +62,7 @@ impl<T: Real> FittedCurve<'_, T> {
     }
 
     /// The report of the whole fit with the parameters of one data set.
-    fn summary_of(&self, part: &Part<'_, T>) -> FitSummary {
+    fn summary_of(&self, part: &DataSetCurve<'_, T>) -> FitSummary {
         let mut summary = self.summary();
         let all = std::mem::take(&mut summary.parameters);
         summary.parameters = part.parameters.iter().map(|&index| all[index].clone()).collect();

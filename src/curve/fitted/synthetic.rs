@@ -20,7 +20,7 @@ pub(super) enum Scheme {
 }
 
 /// Distribution that data are drawn from.
-pub(super) struct Source<'p, T: Clone> {
+pub(super) struct DrawSource<'p, T: Clone> {
     data: &'p Data<'p, T>,
     /// The responses of the curve.
     fitted: Vec<T>,
@@ -39,7 +39,7 @@ enum From<T> {
     Poisson,
 }
 
-impl<'p, T: Real> Source<'p, T> {
+impl<'p, T: Real> DrawSource<'p, T> {
     /// Whitened residuals over `√(1 − leverage)`, about their mean.
     pub(super) fn residuals(data: &'p Data<'p, T>, fitted: Vec<T>, whitened: Vec<T>, leverages: &[T]) -> Self {
         let outputs = data.outputs();
@@ -50,21 +50,21 @@ impl<'p, T: Real> Source<'p, T> {
             let mean = column.copied().sum::<T>() / T::from_f64(data.rows() as f64);
             errors.iter_mut().skip(output).step_by(outputs).for_each(|error| *error -= mean);
         }
-        Source { data, fitted, from: From::Residuals(errors) }
+        DrawSource { data, fitted, from: From::Residuals(errors) }
     }
 
     pub(super) fn cases(checked: &'p CheckedFit<'_, T>) -> Self {
         let free = checked.map.free().len().saturating_sub(checked.map.priors().count());
-        Source { data: &checked.data, fitted: Vec::new(), from: From::Cases { free } }
+        DrawSource { data: &checked.data, fitted: Vec::new(), from: From::Cases { free } }
     }
 
     /// Draws noise, in units of sigma.
     pub(super) fn normal(data: &'p Data<'p, T>, fitted: Vec<T>, size: T) -> Self {
-        Source { data, fitted, from: From::Normal(size) }
+        DrawSource { data, fitted, from: From::Normal(size) }
     }
 
     pub(super) fn counts(data: &'p Data<'p, T>, fitted: Vec<T>) -> Self {
-        Source { data, fitted, from: From::Poisson }
+        DrawSource { data, fitted, from: From::Poisson }
     }
 
     /// The data of a replicate.

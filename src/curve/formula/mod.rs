@@ -1,5 +1,6 @@
 //! Formulas that are known at run time only.
 
+mod builder;
 mod error;
 mod function;
 mod operators;
@@ -16,6 +17,7 @@ mod token;
 use std::fmt;
 use std::str::FromStr;
 
+pub use builder::{BuiltFormula, Expression, FormulaBuilder, FormulaBuilderError};
 pub use error::{FormulaError, FormulaProblem};
 use parser::{Parsed, parse};
 pub use program::Program;

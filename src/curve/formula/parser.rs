@@ -14,7 +14,7 @@
 
 use super::error::{FormulaError, FormulaProblem};
 use super::function::{Compound, Function};
-use super::program::{Builder, Instruction, Operator, Program, Slot};
+use super::program::{Builder, Instruction, LONGEST, Operator, Program, Slot};
 use super::token::{Token, Word, Words, is_name};
 use crate::curve::near_names::near_names;
 
@@ -23,9 +23,6 @@ const DEEPEST: usize = 40;
 
 /// Functions that are suggested instead of an unknown one.
 const MOST_NEAR: usize = 2;
-
-/// Operations of a formula.
-const LONGEST: usize = 10_000;
 
 /// A parsed formula.
 pub(super) struct Parsed {
@@ -332,30 +329,9 @@ impl<'t> Parser<'t> {
         }
         match (function, compound, &numbers[..]) {
             (_, Some((Compound::If, _)), &[then, otherwise]) => self.choose(arguments[0], then, otherwise, places[0]),
-            (_, Some((compound, _)), numbers) => Ok(self.compound(compound, numbers)),
+            (_, Some((compound, _)), numbers) => Ok(self.builder.compound(compound, numbers)),
             (Some(function), ..) => Ok(self.builder.apply(function, numbers[0])),
             (None, None, _) => Err(self.unexpected("a function")),
-        }
-    }
-
-    /// The value of a function of several arguments, of which there are as many as it takes.
-    fn compound(&mut self, compound: Compound, arguments: &[Slot]) -> Slot {
-        let builder = &mut self.builder;
-        match (compound, arguments) {
-            (Compound::Pow, &[a, b]) => builder.power(a, b),
-            (Compound::Atan2, &[y, x]) => builder.join(Operator::Atan2, y, x),
-            (Compound::Hypot, &[a, b]) => builder.join(Operator::Hypot, a, b),
-            (Compound::Max, &[a, b]) => builder.add(Instruction::SelectLess([a, b, b, a])),
-            (Compound::Min, &[a, b]) => builder.add(Instruction::SelectLess([b, a, b, a])),
-            (Compound::Beta, &[a, b]) => builder.beta(a, b),
-            (Compound::SelectLess, &[a, b, then, otherwise]) => {
-                builder.add(Instruction::SelectLess([a, b, then, otherwise]))
-            }
-            (_, arguments) => {
-                // Step, the last one: zero below zero, and one above.
-                let (zero, one) = (builder.constant(0.0), builder.constant(1.0));
-                builder.add(Instruction::SelectLess([arguments[0], zero, zero, one]))
-            }
         }
     }
 }

@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::function::Function;
+use super::function::{Compound, Function};
 use crate::number::Number;
 use crate::problem::scratch_for;
 use crate::scalar::Scalar;
+
+/// Operations that a formula may have at most.
+pub(super) const LONGEST: usize = 10_000;
 
 /// The number of an instruction, and of its result.
 pub(super) type Slot = usize;
@@ -194,6 +197,26 @@ impl Builder {
         let smaller = self.add(Instruction::SelectLess([b, a, b, a]));
         let (zero, undefined) = (self.constant(0.0), self.constant(f64::NAN));
         self.add(Instruction::SelectLess([zero, smaller, value, undefined]))
+    }
+
+    /// The value of a function of several arguments, of which there are as many as it takes.
+    pub(super) fn compound(&mut self, compound: Compound, arguments: &[Slot]) -> Slot {
+        match (compound, arguments) {
+            (Compound::Pow, &[a, b]) => self.power(a, b),
+            (Compound::Atan2, &[y, x]) => self.join(Operator::Atan2, y, x),
+            (Compound::Hypot, &[a, b]) => self.join(Operator::Hypot, a, b),
+            (Compound::Max, &[a, b]) => self.add(Instruction::SelectLess([a, b, b, a])),
+            (Compound::Min, &[a, b]) => self.add(Instruction::SelectLess([b, a, b, a])),
+            (Compound::Beta, &[a, b]) => self.beta(a, b),
+            (Compound::SelectLess, &[a, b, then, otherwise]) => {
+                self.add(Instruction::SelectLess([a, b, then, otherwise]))
+            }
+            (_, arguments) => {
+                // Step, the last one: zero below zero, and one above.
+                let (zero, one) = (self.constant(0.0), self.constant(1.0));
+                self.add(Instruction::SelectLess([arguments[0], zero, zero, one]))
+            }
+        }
     }
 
     /// The result of an instruction; that of an earlier one, if it is the same.

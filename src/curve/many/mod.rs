@@ -27,6 +27,7 @@ use self::outcomes::Outcomes;
 pub use self::per_fit::PerFit;
 pub use self::predictors::Predictors;
 use super::fit_options::{data_methods, parameter_methods};
+use super::iteration_observer::FitCounter;
 use super::models::Guess;
 use super::{CurveError, FitOptions};
 use crate::curve::Model;
@@ -90,11 +91,8 @@ const BLOCK: [usize; 2] = [64, 1024];
 pub struct FitMany<'a, T: Real, M> {
     model: GivenModel<T, M>,
     data: DataSets<'a, T>,
-    progress: Option<Box<BlockObserver<'a>>>,
+    progress: Option<Box<FitCounter<'a>>>,
 }
-
-/// Callback that receives the number of fits done, and that of all fits.
-type BlockObserver<'a> = dyn Fn(usize, usize) + Send + Sync + 'a;
 
 impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// Fits of a model to the rows of `y`, one a fit.
@@ -202,7 +200,7 @@ compile_once! { fit_all(AllFits<'m, 'a>) -> Result<ManyFits, FitManyError> }
 struct AllFits<'m, 'a, T: Real> {
     model: &'m dyn AnyModel<T>,
     data: DataSets<'a, T>,
-    progress: Option<Box<BlockObserver<'a>>>,
+    progress: Option<Box<FitCounter<'a>>>,
     /// Names of the parameters.
     names: Vec<String>,
 }

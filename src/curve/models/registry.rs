@@ -9,7 +9,7 @@ use crate::number::ScalarOf;
 use crate::real::Real;
 
 /// Entry of one model of the library.
-pub(super) struct Entry {
+pub(super) struct LibraryModel {
     pub(super) name: &'static str,
     pub(super) formula: &'static str,
     pub(super) parameters: &'static [&'static str],
@@ -29,14 +29,14 @@ macro_rules! registry {
             const SINGLE: &[Kind] = &[$(Kind::$model),*];
 
             /// Its entry.
-            pub(super) fn entry(self) -> Entry {
+            pub(super) fn entry(self) -> LibraryModel {
                 match self {
-                    $(Kind::$model => Entry {
+                    $(Kind::$model => LibraryModel {
                         name: <$model as Formula>::NAME,
                         formula: <$model as Formula>::FORMULA,
                         parameters: <$model as Formula>::PARAMETERS,
                     },)*
-                    Kind::Polynomial(degree) => Entry {
+                    Kind::Polynomial(degree) => LibraryModel {
                         name: POLYNOMIALS[degree - LOWEST].0,
                         formula: POLYNOMIALS[degree - LOWEST].1,
                         parameters: &COEFFICIENTS[..=degree],

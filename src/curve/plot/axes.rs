@@ -1,14 +1,14 @@
 //! The axes that a plot needs.
 
 use super::Plot;
-use super::axis::{Axis, extremes};
+use super::axis::{PlotAxis, extremes};
 use super::series::Series;
 
 /// The axes of a plot, without ticks.
 pub(super) struct Axes {
-    pub(super) x: Axis,
-    pub(super) y: Axis,
-    pub(super) residual: Axis,
+    pub(super) x: PlotAxis,
+    pub(super) y: PlotAxis,
+    pub(super) residual: PlotAxis,
 }
 
 impl Axes {
@@ -16,9 +16,9 @@ impl Axes {
         let residuals = plot.series.iter().flat_map(|series| series.residuals.iter().map(|&(_, residual)| residual));
         let band = plot.residual_band.unwrap_or(0.0);
         Axes {
-            x: Axis::around(plot.series.iter().flat_map(x_values), plot.is_x_logarithmic),
+            x: PlotAxis::around(plot.series.iter().flat_map(x_values), plot.is_x_logarithmic),
             y: y_axis(plot),
-            residual: Axis::around(residuals.chain([-band, band]), false),
+            residual: PlotAxis::around(residuals.chain([-band, band]), false),
         }
     }
 }
@@ -30,7 +30,7 @@ fn x_values(series: &Series) -> impl Iterator<Item = f64> {
 }
 
 /// Around the points; curves and bands may widen it to three times that, of decades by two thirds, and no pole farther.
-fn y_axis(plot: &Plot) -> Axis {
+fn y_axis(plot: &Plot) -> PlotAxis {
     let is_logarithmic = plot.is_y_logarithmic;
     let points = plot.series.iter().flat_map(|series| &series.points);
     let points = points.flat_map(|point| [point.y, point.y - point.error, point.y + point.error]);
@@ -48,5 +48,5 @@ fn y_axis(plot: &Plot) -> Axis {
         _ => (f64::NEG_INFINITY, f64::INFINITY),
     };
     let drawn = drawn.filter(|y| !is_logarithmic || *y > 0.0);
-    Axis::around(points.chain(drawn.map(|y| y.clamp(low, high))), is_logarithmic)
+    PlotAxis::around(points.chain(drawn.map(|y| y.clamp(low, high))), is_logarithmic)
 }

@@ -8,7 +8,7 @@ use plotters::coord::types::RangedCoordf64;
 /// An axis. Plotters is given coordinates, which are values, or their logarithms, less `offset`, in units of
 /// `10^exponent`: it would not stop looking for round numbers among the greatest floats, the least, and the nearest.
 #[derive(Clone)]
-pub(super) struct Axis {
+pub(super) struct PlotAxis {
     is_logarithmic: bool,
     offset: f64,
     exponent: i32,
@@ -28,10 +28,10 @@ pub(super) fn extremes(values: impl Iterator<Item = f64>, is_logarithmic: bool) 
     drawn.map(|value| (value, value)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-impl Axis {
+impl PlotAxis {
     /// An axis with room around the values. One that is to be logarithmic is linear if the greatest is not three times
     /// the least: it would look the same, with fewer round numbers.
-    pub(super) fn around(values: impl Iterator<Item = f64>, is_logarithmic: bool) -> Axis {
+    pub(super) fn around(values: impl Iterator<Item = f64>, is_logarithmic: bool) -> PlotAxis {
         let nothing = if is_logarithmic { (1.0, 10.0) } else { (0.0, 1.0) };
         let (low, high) = extremes(values, is_logarithmic).unwrap_or(nothing);
         let is_logarithmic = is_logarithmic && high / 3.0 > low;
@@ -51,11 +51,11 @@ impl Axis {
         let exponent = exponent((low - offset).abs().max((high - offset).abs()));
         let unit = decimal(1.0, exponent);
         let coordinates = RangedCoordf64::from((low - offset) / unit..(high - offset) / unit);
-        Axis { is_logarithmic, offset, exponent, unit, coordinates, ticks: Vec::new() }
+        PlotAxis { is_logarithmic, offset, exponent, unit, coordinates, ticks: Vec::new() }
     }
 
     /// Chooses round numbers, up to about `most`, and at least three where `most` is three or more.
-    pub(super) fn with_ticks(mut self, most: usize) -> Axis {
+    pub(super) fn with_ticks(mut self, most: usize) -> PlotAxis {
         let most = most.max(1);
         // The numbers of one step may be too few, where those of the next are somewhat more than so many.
         let choices = (most.max(2)..=2 * most.max(2)).map(|count| self.coordinates.key_points(count));
@@ -121,7 +121,7 @@ impl Axis {
     }
 }
 
-impl Ranged for Axis {
+impl Ranged for PlotAxis {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
@@ -139,7 +139,7 @@ impl Ranged for Axis {
     }
 }
 
-impl ValueFormatter<f64> for Axis {
+impl ValueFormatter<f64> for PlotAxis {
     fn format_ext(&self, coordinate: &f64) -> String {
         self.ticks.iter().find(|tick| tick.0 == *coordinate).map_or(String::new(), |(_, label)| label.clone())
     }

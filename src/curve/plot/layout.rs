@@ -5,8 +5,8 @@ use plotters::prelude::*;
 use super::Plot;
 use super::Series;
 use super::axes::Axes;
-use super::axis::Axis;
-use super::panel::{self, Area, BELOW, Drawn, Panel, fitted};
+use super::axis::PlotAxis;
+use super::panel::{self, Area, BELOW, Drawn, PlotPanel, fitted};
 use super::style::{self, letters, px};
 
 /// Width of the gap between the panels.
@@ -28,10 +28,10 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
     let residual_height = if has_residuals { (RESIDUALS * f64::from(height)) as i32 } else { 0 };
     let fit_height = if has_residuals { height - residual_height - px(GUTTER) } else { height };
 
-    let y_ticks = |axis: Axis, height: i32| axis.with_ticks((height / px(36.0)).clamp(3, 10) as usize);
+    let y_ticks = |axis: PlotAxis, height: i32| axis.with_ticks((height / px(36.0)).clamp(3, 10) as usize);
     let Axes { x, y, residual } = Axes::of(plot);
     let (y, residual) = (y_ticks(y, fit_height), y_ticks(residual, residual_height));
-    let widest = |axis: &Axis| -> Drawn<f64, DB> {
+    let widest = |axis: &PlotAxis| -> Drawn<f64, DB> {
         let widths = axis.tick_labels().map(|label| panel::width(area, label, style::NUMBER));
         Ok(widths.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
     };
@@ -49,14 +49,14 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
     if has_residuals {
         let (upper, lower) = inner.split_vertically(fit_height + px(GUTTER));
         let upper = upper.margin(0, px(GUTTER), 0, 0);
-        draw_fits(plot, Panel::on(&upper, (x.clone(), y), (None, &plot.y_label), left)?)?;
-        draw_residuals(plot, Panel::on(&lower, (x, residual), (label, &plot.residual_label), left)?)
+        draw_fits(plot, PlotPanel::on(&upper, (x.clone(), y), (None, &plot.y_label), left)?)?;
+        draw_residuals(plot, PlotPanel::on(&lower, (x, residual), (label, &plot.residual_label), left)?)
     } else {
-        draw_fits(plot, Panel::on(&inner, (x, y), (label, &plot.y_label), left)?)
+        draw_fits(plot, PlotPanel::on(&inner, (x, y), (label, &plot.y_label), left)?)
     }
 }
 
-fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>) -> Drawn<(), DB> {
+fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, DB>) -> Drawn<(), DB> {
     let colored = || plot.series.iter().enumerate().map(|(index, one)| (one, style::colors(index, plot.series.len())));
     for (series, (_, color)) in colored() {
         let prediction = series.prediction_band.iter().map(|band| (band, style::PREDICTION));
@@ -75,7 +75,7 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>)
     panel.legend(&plot.series, few.iter().map(Vec::len).sum())
 }
 
-fn draw_residuals<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: Panel<'a, DB>) -> Drawn<(), DB> {
+fn draw_residuals<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, DB>) -> Drawn<(), DB> {
     panel.zero(plot.residual_band.filter(|height| !height.is_nan()).unwrap_or(0.0))?;
     let few = panel.thinned(&plot.series, Series::residual_points);
     for (index, residuals) in few.iter().enumerate() {

@@ -17,7 +17,7 @@ enum Picture {
 }
 
 /// A name, and the symbol that is drawn before it.
-pub(super) struct Entry {
+pub(super) struct LegendEntry {
     pub(super) name: String,
     picture: Picture,
     color: RGBAColor,
@@ -27,8 +27,8 @@ pub(super) struct Entry {
 pub(super) const PICTURE: f64 = 22.0;
 
 /// The entries of a plot of which so many points are drawn; none where data and curve speak for themselves.
-pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<Entry> {
-    let entry = |name: &str, picture, color: RGBAColor| Entry { name: name.to_owned(), picture, color };
+pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<LegendEntry> {
+    let entry = |name: &str, picture, color: RGBAColor| LegendEntry { name: name.to_owned(), picture, color };
     let (data, curve) = style::colors(0, 1);
     let (mark, band) = if series.len() > 1 { (INK, INK) } else { (data, curve) };
     let has = |mark| series.iter().any(|one| one.points.iter().any(|point| point.mark == mark));
@@ -64,7 +64,7 @@ pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<Entry> {
     entries
 }
 
-impl Entry {
+impl LegendEntry {
     /// The picture at that place.
     pub(super) fn draw<DB: DrawingBackend>(&self, (x, y): (i32, i32)) -> DynElement<'static, DB, (i32, i32)> {
         let (middle, end, color) = ((x + px(PICTURE / 2.0), y), x + px(PICTURE), self.color);

@@ -5,10 +5,10 @@ use std::ops::Range;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::axis::Axis;
+use super::axis::PlotAxis;
 use super::legend::{self, PICTURE};
 use super::parts::parts;
-use super::series::{Band, Mark, Point, Series};
+use super::series::{Band, Mark, Series, SeriesPoint};
 use super::style::{self, CURVE, GRID, INK, SCALE, letters, px, stroke};
 use super::thinning::{self, Spot};
 
@@ -17,10 +17,10 @@ pub(super) type Area<DB> = DrawingArea<DB, Shift>;
 pub(super) type Drawn<T, DB> = Result<T, DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
 /// A pair of axes.
-pub(super) struct Panel<'a, DB: DrawingBackend> {
-    chart: ChartContext<'a, DB, Cartesian2d<Axis, Axis>>,
-    x: Axis,
-    y: Axis,
+pub(super) struct PlotPanel<'a, DB: DrawingBackend> {
+    chart: ChartContext<'a, DB, Cartesian2d<PlotAxis, PlotAxis>>,
+    x: PlotAxis,
+    y: PlotAxis,
 }
 
 /// Room for the numbers and the label of the x axis.
@@ -48,11 +48,11 @@ pub(super) fn fitted<DB: DrawingBackend>(
     Ok((fitted, size))
 }
 
-impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
+impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
     /// Draws the axes, those of `x` only if they have a label, with this much room for the numbers at the left.
     pub(super) fn on(
         area: &Area<DB>,
-        (x, y): (Axis, Axis),
+        (x, y): (PlotAxis, PlotAxis),
         (x_label, y_label): (Option<&str>, &str),
         left: i32,
     ) -> Drawn<Self, DB> {
@@ -77,7 +77,7 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
             .x_desc(x_label)
             .y_desc(y_label)
             .draw()?;
-        Ok(Panel { chart, x, y })
+        Ok(PlotPanel { chart, x, y })
     }
 
     /// Draws a curve, as far as it lies within.
@@ -107,7 +107,11 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
     }
 
     /// The points to draw of each series, fewer where there are too many to be told apart.
-    pub(super) fn thinned(&self, series: &[Series], points: impl Fn(&Series) -> Vec<Point>) -> Vec<Vec<Point>> {
+    pub(super) fn thinned(
+        &self,
+        series: &[Series],
+        points: impl Fn(&Series) -> Vec<SeriesPoint>,
+    ) -> Vec<Vec<SeriesPoint>> {
         let all =
             series.iter().enumerate().flat_map(|(index, one)| points(one).into_iter().map(move |point| (index, point)));
         let all: Vec<_> = all.filter_map(|(index, point)| Some((self.spot(index, &point)?, index, point))).collect();
@@ -120,7 +124,7 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
     }
 
     /// Where a point of a series lies in pixels, if it is within.
-    fn spot(&self, series: usize, point: &Point) -> Option<Spot<(usize, Mark)>> {
+    fn spot(&self, series: usize, point: &SeriesPoint) -> Option<Spot<(usize, Mark)>> {
         let (width, height) = self.chart.plotting_area().dim_in_pixel();
         let pixels = |length: f64, range: Range<f64>, room: u32| {
             length / (range.end - range.start) * f64::from(room) / f64::from(SCALE)
@@ -133,7 +137,7 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
     }
 
     /// Draws points; error bars are cut off where the panel ends.
-    pub(super) fn points(&mut self, points: &[Point], color: RGBColor) -> Drawn<(), DB> {
+    pub(super) fn points(&mut self, points: &[SeriesPoint], color: RGBColor) -> Drawn<(), DB> {
         let radius = radius(points.len());
         let elements = points.iter().filter_map(|point| {
             let at = (self.x.place(point.x)?, self.y.place(point.y)?);
@@ -154,7 +158,7 @@ impl<'a, DB: DrawingBackend + 'a> Panel<'a, DB> {
     }
 
     /// Draws residuals, with stems where they are few.
-    pub(super) fn residuals(&mut self, residuals: &[Point], color: RGBColor) -> Drawn<(), DB> {
+    pub(super) fn residuals(&mut self, residuals: &[SeriesPoint], color: RGBColor) -> Drawn<(), DB> {
         let places = residuals.iter().filter_map(|point| Some((self.x.place(point.x)?, self.y.place(point.y)?)));
         let places: Vec<_> = places.collect();
         let (zero, radius) = (self.y.coordinate(0.0), radius(residuals.len()));

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-type Place = (f64, f64);
+type Position = (f64, f64);
 
 /// The parts of a curve that lie within a range of heights; it is interrupted where there is no place.
-pub(super) fn parts(places: &[Option<Place>], heights: &Range<f64>) -> Vec<Vec<Place>> {
-    let mut parts: Vec<Vec<Place>> = Vec::new();
+pub(super) fn parts(places: &[Option<Position>], heights: &Range<f64>) -> Vec<Vec<Position>> {
+    let mut parts: Vec<Vec<Position>> = Vec::new();
     for pair in places.windows(2) {
         let Some((start, end)) = pair[0].zip(pair[1]).and_then(|(from, to)| within(from, to, heights)) else {
             continue;
@@ -20,13 +20,13 @@ pub(super) fn parts(places: &[Option<Place>], heights: &Range<f64>) -> Vec<Vec<P
 }
 
 /// The part of a line within; none where it leaps over all of it, as at a pole.
-fn within(from: Place, to: Place, heights: &Range<f64>) -> Option<(Place, Place)> {
+fn within(from: Position, to: Position, heights: &Range<f64>) -> Option<(Position, Position)> {
     let (low, high) = (from.1.min(to.1), from.1.max(to.1));
     let is_outside = high < heights.start || low > heights.end;
     if is_outside || (low < heights.start && high > heights.end) {
         return None;
     }
-    let cut = |place: Place| match place.1.clamp(heights.start, heights.end) {
+    let cut = |place: Position| match place.1.clamp(heights.start, heights.end) {
         height if height == place.1 => place,
         height => (from.0 + (to.0 - from.0) * ((height - from.1) / (to.1 - from.1)), height),
     };

@@ -7,7 +7,7 @@
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
     pub(super) name: Option<String>,
-    pub(super) points: Vec<Point>,
+    pub(super) points: Vec<SeriesPoint>,
     pub(super) curve: Vec<(f64, f64)>,
     pub(super) confidence_band: Option<Band>,
     pub(super) prediction_band: Option<Band>,
@@ -16,7 +16,7 @@ pub struct Series {
 
 /// A point of data.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Point {
+pub(super) struct SeriesPoint {
     pub(super) x: f64,
     pub(super) y: f64,
     /// Half the length of its error bar; 0 for none.
@@ -60,7 +60,7 @@ impl Series {
     /// Adds data, `(x, y, error)`; the bars reach from `y − error` to `y + error`.
     pub fn points_with_errors(mut self, points: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
         let points = points.into_iter();
-        self.points.extend(points.map(|(x, y, error)| Point { x, y, error: error.abs(), mark: Mark::Datum }));
+        self.points.extend(points.map(|(x, y, error)| SeriesPoint { x, y, error: error.abs(), mark: Mark::Datum }));
         self
     }
 
@@ -75,7 +75,7 @@ impl Series {
     }
 
     fn marked(mut self, points: impl IntoIterator<Item = (f64, f64)>, mark: Mark) -> Self {
-        self.points.extend(points.into_iter().map(|(x, y)| Point { x, y, error: 0.0, mark }));
+        self.points.extend(points.into_iter().map(|(x, y)| SeriesPoint { x, y, error: 0.0, mark }));
         self
     }
 
@@ -100,8 +100,8 @@ impl Series {
     }
 
     /// The residuals as points.
-    pub(super) fn residual_points(&self) -> Vec<Point> {
-        self.residuals.iter().map(|&(x, y)| Point { x, y, error: 0.0, mark: Mark::Datum }).collect()
+    pub(super) fn residual_points(&self) -> Vec<SeriesPoint> {
+        self.residuals.iter().map(|&(x, y)| SeriesPoint { x, y, error: 0.0, mark: Mark::Datum }).collect()
     }
 
     /// Edges of both bands.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use error::StoredFitError;
-use record::Record;
+use record::StoredRecord;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fitted::{PlotPoint, ResponseNoise, UncertainCurve};
@@ -68,7 +68,7 @@ pub struct StoredFit<T: Real> {
 }
 
 /// A fit without a curve, as another room takes it apart.
-pub(super) struct Parts<T: Real> {
+pub(super) struct StoredParts<T: Real> {
     pub(super) model: Option<AnyModel>,
     pub(super) width: usize,
     pub(super) outputs: usize,
@@ -81,8 +81,8 @@ pub(super) struct Parts<T: Real> {
 }
 
 impl<T: Real> StoredFit<T> {
-    pub(super) fn new(parts: Parts<T>) -> Self {
-        let Parts { model, width, outputs, parameters, covariance, noise, criteria, summary, points } = parts;
+    pub(super) fn new(parts: StoredParts<T>) -> Self {
+        let StoredParts { model, width, outputs, parameters, covariance, noise, criteria, summary, points } = parts;
         let curve = model.clone().map(|model| -> Arc<dyn Curve<T> + Send + Sync> { Arc::new(FromModel(model)) });
         let values = parameters.iter().map(|parameter| parameter.value).collect();
         StoredFit { curve, model, width, outputs, parameters, values, covariance, noise, criteria, summary, points }
@@ -337,13 +337,13 @@ impl<T: Real> StoredFit<T> {
 
 impl<T: Real> Serialize for StoredFit<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Record::of(self).serialize(serializer)
+        StoredRecord::of(self).serialize(serializer)
     }
 }
 
 impl<'de, T: Real> Deserialize<'de> for StoredFit<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Record::<T>::deserialize(deserializer)?.into_fit().map_err(serde::de::Error::custom)
+        StoredRecord::<T>::deserialize(deserializer)?.into_fit().map_err(serde::de::Error::custom)
     }
 }
 

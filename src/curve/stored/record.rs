@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Parts, StoredFit};
+use super::{StoredFit, StoredParts};
 use crate::curve::criteria::NoiseKind;
 use crate::curve::fitted::{PlotPoint, ResponseKind, ResponseNoise};
 use crate::curve::models::{AnyModel, Named};
@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "T: Real")]
-pub(super) struct Record<T: Real> {
+pub(super) struct StoredRecord<T: Real> {
     version: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<ModelRecord>,
@@ -75,7 +75,7 @@ fn real<T: Real>(Exact(value): Exact) -> T {
     T::from_f64(value)
 }
 
-impl<T: Real> Record<T> {
+impl<T: Real> StoredRecord<T> {
     pub(super) fn of(fit: &StoredFit<T>) -> Self {
         let model = fit.model.as_ref().map(|model| match model {
             AnyModel::Named(model) => ModelRecord::Named(model.name().to_owned()),
@@ -92,7 +92,7 @@ impl<T: Real> Record<T> {
             PointRecord(Exact(x), Exact(y), error.map(Exact), Exact(residual), is_outlier)
         };
         let sigma = |sigma: &Vec<T>| sigma.iter().copied().map(exact).collect();
-        Record {
+        StoredRecord {
             version: VERSION,
             model,
             predictors: fit.width,
@@ -150,7 +150,7 @@ impl<T: Real> Record<T> {
             let error = error.map(|Exact(error)| error);
             PlotPoint { set: 0, x, y, error, residual, is_outlier }
         };
-        Ok(StoredFit::new(Parts {
+        Ok(StoredFit::new(StoredParts {
             model,
             width,
             outputs,

@@ -22,15 +22,15 @@ pub(super) fn share(value: f64, digits: usize) -> String {
 /// Number format of a value, its standard error and its interval: they have the same number of decimals, and the same power of
 /// ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Form {
+pub(super) struct NumberFormat {
     decimals: usize,
     /// The power of ten, where it is written.
     exponent: Option<i32>,
 }
 
-impl Form {
+impl NumberFormat {
     /// Chooses the format from the standard error, which gets three significant digits; `None` without a standard error.
-    pub(super) fn of(value: f64, error: f64) -> Option<Form> {
+    pub(super) fn of(value: f64, error: f64) -> Option<NumberFormat> {
         if !(value.is_finite() && error.is_finite() && error > 0.0) {
             return None;
         }
@@ -41,7 +41,7 @@ impl Form {
         let last = last.max(first - (MOST_DIGITS - 1));
         let is_plain = is_plain(value.abs().max(error));
         let scale = if is_plain { 0 } else { first };
-        Some(Form { decimals: (scale - last).max(0) as usize, exponent: (!is_plain).then_some(scale) })
+        Some(NumberFormat { decimals: (scale - last).max(0) as usize, exponent: (!is_plain).then_some(scale) })
     }
 
     /// `9.8676 ± 0.0123`, or `(9.8676 ± 0.0123)e-7`. A value far below its error has digits of its own: `2.31e9 ± 7.53e20`.
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn measured(value: f64, error: f64) -> String {
-        Form::of(value, error).unwrap().measured(value, error)
+        NumberFormat::of(value, error).unwrap().measured(value, error)
     }
 
     #[test]
@@ -135,13 +135,13 @@ mod tests {
             assert_eq!(measured(value, error), text);
         }
         for (value, error) in [(1.0, 0.0), (1.0, f64::NAN), (1.0, f64::INFINITY), (f64::NAN, 1.0)] {
-            assert_eq!(Form::of(value, error), None);
+            assert_eq!(NumberFormat::of(value, error), None);
         }
     }
 
     #[test]
     fn intervals_are_written_as_their_values() {
-        let of = |value, error, low, high| Form::of(value, error).unwrap().interval(low, high);
+        let of = |value, error, low, high| NumberFormat::of(value, error).unwrap().interval(low, high);
         assert_eq!(of(9.867_61, 0.012_34, 9.843_0, 9.892_2), "[9.8430, 9.8922]");
         assert_eq!(of(9.867_61e-7, 0.012_34e-7, 9.843_0e-7, 9.892_2e-7), "[9.8430, 9.8922]e-7");
     }

@@ -1,6 +1,6 @@
 //! Rows that every rendering shows: the same rows, as text.
 
-use super::number::{self, DIGITS, Form, number};
+use super::number::{self, DIGITS, NumberFormat, number};
 use super::{FitSummary, ParameterState, ParameterSummary};
 use crate::curve::counted::counted;
 
@@ -42,8 +42,8 @@ impl Digits {
     }
 
     /// Returns the format of a value and its standard error; `None` if digits are fixed.
-    fn form(self, parameter: &ParameterSummary) -> Option<Form> {
-        Form::of(parameter.value, parameter.standard_error)
+    fn form(self, parameter: &ParameterSummary) -> Option<NumberFormat> {
+        NumberFormat::of(parameter.value, parameter.standard_error)
             .filter(|_| self == Digits::Meaningful && has_error(parameter))
     }
 }
