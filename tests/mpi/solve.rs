@@ -135,7 +135,7 @@ fn messages(ranks: &Communicator) {
         assert_eq!((sums, numbers, after.gathers), (0, 0, 0));
     } else {
         assert_eq!(sums, linearizations + trials);
-        assert_eq!(numbers, linearizations * (n * (n + 1) / 2 + n + 1) + trials);
+        assert_eq!(numbers, linearizations * (n * (n + 1) / 2 + n + 2) + trials);
         // What has to be the same on all ranks is compared once, before the first step.
         assert!(after.gathered_bytes - before.gathered_bytes < 100);
     }
