@@ -181,6 +181,7 @@ pub mod npy;
 pub mod number;
 pub mod optim;
 mod parallel;
+mod pass_on;
 pub mod physics;
 mod precision;
 pub mod problem;

@@ -1,7 +1,7 @@
 //! Rows that are given, for the tests of linear models.
 
 use super::{Evaluation, ProblemRows, RowWorkspace};
-use crate::problem::{EvaluationError, LeastSquares};
+use crate::problem::Analytic;
 use crate::storage::Dynamic;
 
 /// Residuals and rows of a Jacobian, the same at each point.
@@ -12,34 +12,14 @@ pub(crate) struct GivenRows {
 
 impl GivenRows {
     /// Calls `work` with their evaluation.
-    pub(crate) fn evaluate<R>(&mut self, work: impl FnOnce(&mut dyn Evaluation<f64>) -> R) -> R {
-        let mut workspace = RowWorkspace::<f64, Dynamic>::new(self.r.len(), self.parameter_count(), 1);
-        work(&mut ProblemRows::new(self, &mut workspace))
-    }
-}
-
-impl LeastSquares<f64> for GivenRows {
-    fn parameter_count(&self) -> usize {
-        self.jacobian.len() / self.r.len()
-    }
-
-    fn residual_count(&self) -> usize {
-        self.r.len()
-    }
-
-    fn residuals(&mut self, _: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
-        r.copy_from_slice(&self.r[first..first + r.len()]);
-        Ok(())
-    }
-
-    fn linearize(
-        &mut self,
-        x: &[f64],
-        first: usize,
-        r: &mut [f64],
-        jacobian: &mut [f64],
-    ) -> Result<(), EvaluationError> {
-        jacobian.copy_from_slice(&self.jacobian[first * self.parameter_count()..][..jacobian.len()]);
-        self.residuals(x, first, r)
+    pub(crate) fn evaluate<R>(&self, work: impl FnOnce(&mut dyn Evaluation<f64>) -> R) -> R {
+        let (m, n) = (self.r.len(), self.jacobian.len() / self.r.len());
+        let mut problem = Analytic::new(n, m, |_: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
+            r.copy_from_slice(&self.r);
+            jacobian.into_iter().for_each(|jacobian| jacobian.copy_from_slice(&self.jacobian));
+            Ok(())
+        });
+        let mut workspace = RowWorkspace::<f64, Dynamic>::new(m, n, m);
+        work(&mut ProblemRows::new(&mut problem, &mut workspace))
     }
 }

@@ -1,6 +1,6 @@
 //! An evaluation whose results are combined over ranks.
 
-use super::pass_on::pass_on;
+use super::pass_on::pass_on_evaluation;
 use super::{Along, Costs, Counts, Evaluation, Forcing, LinearChange, RankSync, RightHandSide, RowSums};
 use crate::manifold::Manifold;
 use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts};
@@ -19,8 +19,14 @@ impl<E, T> OverRanks<E, T> {
     }
 }
 
+macro_rules! own {
+    ($this:expr, $($call:tt)+) => {
+        $this.own.$($call)+
+    };
+}
+
 impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
-    pass_on!(own);
+    pass_on_evaluation!(own);
 
     fn size(&self) -> (usize, usize) {
         self.sync.as_ref().map_or_else(|| self.own.size(), |sync| (sync.residuals, sync.largest_group))

@@ -1,9 +1,9 @@
 //! Evaluations around others.
 
-/// Passes what an evaluation around another does not change on to the one in this field.
-macro_rules! pass_on {
-    ($inner:ident) => {
-        pass_on! { $inner
+/// Passes what an evaluation around another does not change on to the one that `$each!` finds in `self`.
+macro_rules! pass_on_evaluation {
+    ($each:ident) => {
+        $crate::pass_on::pass_on! { $each
             mut blocks() -> Result<&mut dyn BlockJacobian<T>, EvaluationError>;
             mut products() -> Result<&mut dyn JacobianProducts<T>, EvaluationError>;
             mut count_linearization() -> ();
@@ -14,21 +14,6 @@ macro_rules! pass_on {
             ref column_name(index: usize) -> String;
         }
     };
-    ($inner:ident $($kind:ident $method:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {
-        $(pass_on!(@$kind $inner $method($($argument: $type),*) -> $output);)*
-    };
-    (@ref $inner:ident $method:ident($($argument:ident: $type:ty),*) -> $output:ty) => {
-        #[inline]
-        fn $method(&self $(, $argument: $type)*) -> $output {
-            self.$inner.$method($($argument),*)
-        }
-    };
-    (@mut $inner:ident $method:ident($($argument:ident: $type:ty),*) -> $output:ty) => {
-        #[inline]
-        fn $method(&mut self $(, $argument: $type)*) -> $output {
-            self.$inner.$method($($argument),*)
-        }
-    };
 }
 
-pub(super) use pass_on;
+pub(super) use pass_on_evaluation;

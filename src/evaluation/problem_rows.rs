@@ -60,7 +60,9 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
     #[inline]
     fn sum_tiles(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError> {
         let tiles = &mut self.workspace.tiles;
-        tiles.form_columns(self.problem.column_count(), self.problem.row_group());
+        if !tiles.forms_columns() {
+            tiles.form_columns(self.problem.column_count(), self.problem.row_group());
+        }
         let (mut cost, mut squares) = (T::ZERO, T::ZERO);
         tiles.linearize(self.problem, x, |problem, rows, r, jacobian| {
             cost += problem.cost_of(rows.start, r);
@@ -85,16 +87,9 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
         let mut by_difference = false;
         let evaluated = tiles.revisit(self.problem, x, |problem, first, at_hand, second| {
             let Some((r, jacobian)) = at_hand else { return bend_without(problem, (x, v), first, second, rhs) };
-            let exact = problem.second_directional_derivative(x, v, first, second)?;
-            if !exact && *has_own_cost {
-                second.fill(T::ZERO);
-            } else if !exact {
-                by_difference = true;
-                problem.residuals(ahead, first, second)?;
-                for ((second, &r), row) in second.iter_mut().zip(r).zip(jacobian.chunks_exact(S::size(v.len()))) {
-                    *second = second_difference(*second, r, dot(row, v), probe);
-                }
-            }
+            let linear = r.iter().zip(jacobian.chunks_exact(S::size(v.len()))).map(|(&r, row)| (r, dot(row, v)));
+            let ahead = Some((ahead, probe)).filter(|_| !*has_own_cost);
+            by_difference |= second_derivatives(problem, (x, v), first, ahead, linear, second)?;
             rhs.add(second, jacobian);
             Ok(true)
         })?;
@@ -114,17 +109,9 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
         let RowWorkspace { tiles, counts, .. } = &mut *self.workspace;
         let mut by_difference = false;
         tiles.visit(self.problem, |problem, first, second| {
-            let exact = problem.second_directional_derivative(x, v, first, second)?;
-            if !exact && !linear.is_exact {
-                second.fill(T::ZERO);
-            } else if !exact {
-                by_difference = true;
-                problem.residuals(ahead, first, second)?;
-                let slopes = linear.residuals.iter().zip(linear.image).skip(first);
-                for (second, (&r, &slope)) in second.iter_mut().zip(slopes) {
-                    *second = second_difference(*second, r, slope, probe);
-                }
-            }
+            let rows = linear.residuals.iter().zip(linear.image).skip(first).map(|(&r, &slope)| (r, slope));
+            let ahead = Some((ahead, probe)).filter(|_| linear.is_exact);
+            by_difference |= second_derivatives(problem, (x, v), first, ahead, rows, second)?;
             rhs.add(second, &[]);
             Ok(())
         })?;
@@ -291,8 +278,28 @@ fn bend_without<T: Real, P: LeastSquares<T> + ?Sized>(
     Ok(exact)
 }
 
-/// The second derivative of a residual `r` that is `ahead` after a step of `probe`, and has this slope.
+/// Fills `second` with the second derivatives of rows along `v`: the problem's own, or else differences to the point `ahead`, which is a
+/// share of `v` away, of rows of which `linear` gives each residual and its slope. Without such a point they are zero. Returns true for
+/// differences.
 #[inline]
-fn second_difference<T: Real>(ahead: T, r: T, slope: T, probe: T) -> T {
-    ((ahead - r) / probe - slope) * T::from_f64(2.0) / probe
+fn second_derivatives<T: Real, P: LeastSquares<T> + ?Sized>(
+    problem: &mut P,
+    (x, v): (&[T], &[T]),
+    first: usize,
+    ahead: Option<(&[T], T)>,
+    linear: impl Iterator<Item = (T, T)>,
+    second: &mut [T],
+) -> Result<bool, EvaluationError> {
+    if problem.second_directional_derivative(x, v, first, second)? {
+        return Ok(false);
+    }
+    let Some((ahead, probe)) = ahead else {
+        second.fill(T::ZERO);
+        return Ok(false);
+    };
+    problem.residuals(ahead, first, second)?;
+    for (second, (r, slope)) in second.iter_mut().zip(linear) {
+        *second = ((*second - r) / probe - slope) * T::from_f64(2.0) / probe;
+    }
+    Ok(true)
 }

@@ -62,12 +62,16 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
         Self::of_rows(rows, n, Self::fit_twice(rows, m, n))
     }
 
-    /// Makes room for one group of rows after the other where no columns were to be formed.
+    /// There is room for rows of the Jacobian.
     #[inline]
+    pub(super) fn forms_columns(&self) -> bool {
+        self.columns > 0
+    }
+
+    /// Makes room for one group of rows of the Jacobian after the other.
+    #[cold]
     pub(super) fn form_columns(&mut self, n: usize, group: usize) {
-        if self.columns == 0 {
-            *self = Self::of_rows(group.max(1), n, false);
-        }
+        *self = Self::of_rows(group.max(1), n, false);
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! An evaluation with the ridge `½ Σ w_j x_j²` of weight decay.
 
-use super::pass_on::pass_on;
+use super::pass_on::pass_on_evaluation;
 use super::{Along, Costs, Counts, Evaluation, RightHandSide, RowSums};
 use crate::manifold::Manifold;
 use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts};
@@ -19,9 +19,15 @@ pub(crate) fn ridge_cost<T: Real>(weights: &[T], x: &[T]) -> T {
     T::from_f64(0.5) * sum
 }
 
+macro_rules! inner {
+    ($this:expr, $($call:tt)+) => {
+        $this.inner.$($call)+
+    };
+}
+
 impl<T: Real, E: Evaluation<T>> Evaluation<T> for WithRidge<'_, E, T> {
-    pass_on!(inner);
-    pass_on! { inner
+    pass_on_evaluation!(inner);
+    crate::pass_on::pass_on! { inner
         ref size() -> (usize, usize);
         mut force(along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
         mut squared_change(x: &[T], y: &[T]) -> Result<T, EvaluationError>;

@@ -257,9 +257,7 @@ impl<T: Real> LinearModel<T> for Cgls<T> {
         let Forcing::Curvature { ahead, probe, .. } = by else { return Err(Unsolved::IllConditioned) };
         let linear = Some(LinearChange { residuals: &self.r, image: &self.image, is_exact: !self.has_own_cost });
         let along = Along { x, v, by: Forcing::Curvature { ahead, probe, linear } };
-        if !damped.evaluation.force(along, &mut ForcingRows(&mut self.forcing))? {
-            return Err(Unsolved::IllConditioned);
-        }
+        damped.force(along, &mut ForcingRows(&mut self.forcing))?;
         self.rounds.begin(&self.forcing);
         self.minimize(damped.evaluation, false)?;
         Ok(dot(&self.rounds.solution, &self.rounds.solution).sqrt())

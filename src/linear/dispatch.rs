@@ -11,7 +11,7 @@ use super::form::LinearForm;
 use super::matrix_free_dual::MatrixFreeDual;
 use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved};
 use super::orthogonal::Orthogonal;
-use super::pass_on::pass_on;
+use super::pass_on::pass_on_model;
 use super::row_model::RowModel;
 use crate::evaluation::{Along, Costs, Evaluation};
 use crate::problem::{BlockJacobian, EvaluationError};
@@ -65,7 +65,7 @@ macro_rules! behind_the_box {
 }
 
 impl<T: Real> LinearModel<T> for BoxedModel<T> {
-    pass_on!(linearize behind_the_box);
-    pass_on!(solve behind_the_box);
-    pass_on!(learn behind_the_box);
+    pass_on_model!(linearize behind_the_box);
+    pass_on_model!(solve behind_the_box);
+    pass_on_model!(learn behind_the_box);
 }

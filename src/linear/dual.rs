@@ -186,9 +186,7 @@ impl<T: Real> LinearModel<T> for DualForm<T> {
         along: Along<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
-        if !damped.evaluation.force(along, &mut ForcingRows(&mut self.forcing))? {
-            return Err(Unsolved::IllConditioned);
-        }
+        damped.force(along, &mut ForcingRows(&mut self.forcing))?;
         self.work.copy_from_slice(&self.forcing);
         self.solve_rows(correction);
         Ok(scaled_norm(damped.d, correction))

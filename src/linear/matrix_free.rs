@@ -1,4 +1,4 @@
-//! What models of a Jacobian that is only multiplied by have in common.
+//! Parts of the models of a Jacobian that is only multiplied by.
 
 use crate::kernels::vector::dot;
 use crate::problem::{EvaluationError, JacobianProducts};

@@ -208,9 +208,7 @@ impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
         let Forcing::Curvature { ahead, probe, .. } = by else { return Err(Unsolved::IllConditioned) };
         let linear = Some(LinearChange { residuals: r, image, is_exact: !*has_own_cost });
         let along = Along { x, v, by: Forcing::Curvature { ahead, probe, linear } };
-        if !damped.evaluation.force(along, &mut ForcingRows(forcing))? {
-            return Err(Unsolved::IllConditioned);
-        }
+        damped.force(along, &mut ForcingRows(forcing))?;
         let products = &mut forward.with(damped.evaluation.products()?, r);
         work.copy_from_slice(forcing);
         solver.solve(products, self.lambda, work)?;

@@ -1,9 +1,10 @@
 //! The linear model of the residuals around a point, for all forms of its system.
 
+use super::forcing::ForcingSums;
 use super::form::LinearForm;
 use super::held::{Held, free_part};
-use crate::evaluation::{Along, Costs, Evaluation, Forcing};
-use crate::kernels::vector::{add_scaled, dot, scale_twice, scaled_norm};
+use crate::evaluation::{Along, Costs, Evaluation, Forcing, RightHandSide};
+use crate::kernels::vector::{add_scaled, dot, scale_twice};
 use crate::problem::EvaluationError;
 use crate::real::Real;
 
@@ -43,6 +44,14 @@ pub struct Damped<'a, T> {
     pub held: Held<'a>,
     /// Forms that solve to a tolerance solve to rounding accuracy.
     pub exact: bool,
+}
+
+impl<T: Real> Damped<'_, T> {
+    /// Computes the right-hand side of a correction. That a problem cannot is told as a system without solution.
+    #[inline]
+    pub(super) fn force(&mut self, along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<(), Unsolved> {
+        if self.evaluation.force(along, rhs)? { Ok(()) } else { Err(Unsolved::IllConditioned) }
+    }
 }
 
 /// The step `η(δ + κc) + λ(JᵀJ + λD²)⁻¹D²a`, no longer than the limit, made of the step `δ` of the damped system and its last
@@ -194,15 +203,16 @@ pub trait LinearModel<T: Real> {
     }
 }
 
-/// Computes the correction from the right-hand side that an evaluation has summed, where `solve` overwrites a vector with its product
-/// with the inverse of the damped matrix.
+/// Computes the right-hand side of a correction, summed in `work`, in the variables that are free.
 #[inline]
-pub(super) fn solve_correction<T: Real>(
+pub(super) fn sum_forcing<T: Real, V: AsRef<[T]> + AsMut<[T]>>(
+    damped: &mut Damped<'_, T>,
     along: Along<'_, T>,
-    damped: &Damped<'_, T>,
+    work: &mut V,
     correction: &mut [T],
-    solve: impl FnOnce(&mut [T]),
-) -> T {
+) -> Result<(), Unsolved> {
+    damped.force(along, &mut ForcingSums(work))?;
+    correction.copy_from_slice(work.as_ref());
     if let Forcing::Residuals(_) = along.by {
         // The damping pulls back, too.
         for ((sum, &d), &step) in correction.iter_mut().zip(damped.d).zip(along.v) {
@@ -210,6 +220,5 @@ pub(super) fn solve_correction<T: Real>(
         }
     }
     free_part(correction, damped.held);
-    solve(correction);
-    scaled_norm(damped.d, correction)
+    Ok(())
 }

@@ -1,10 +1,9 @@
 //! The normal equations: `JᵀJ` summed over rows, one Cholesky factorisation for each damping.
 
 use super::curvature::Curvature;
-use super::forcing::ForcingSums;
 use super::form::LinearForm;
 use super::held::{free_part, is_held};
-use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved, solve_correction};
+use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved, sum_forcing};
 use crate::evaluation::{Along, Costs, Evaluation, Partial, RowSums};
 use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
@@ -203,11 +202,9 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for NormalEquations<T, S> {
         along: Along<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
-        if !damped.evaluation.force(along, &mut ForcingSums(&mut self.work))? {
-            return Err(Unsolved::IllConditioned);
-        }
-        correction.copy_from_slice(self.work.as_ref());
-        Ok(solve_correction(along, damped, correction, |b| self.solve_again(b)))
+        sum_forcing(damped, along, &mut self.work, correction)?;
+        self.solve_again(correction);
+        Ok(scaled_norm(damped.d, correction))
     }
 
     #[inline]
@@ -297,7 +294,7 @@ mod tests {
         for (r, jacobian) in
             [([1.0, 2.0, -1.0], [1.0, 0.5, 0.2, 2.0, 0.3, -1.0]), ([0.8, 1.5, -1.2], [1.2, 0.4, 0.1, 2.3, 0.5, -0.9])]
         {
-            let mut rows = GivenRows { r: r.to_vec(), jacobian: jacobian.to_vec() };
+            let rows = GivenRows { r: r.to_vec(), jacobian: jacobian.to_vec() };
             rows.evaluate(|evaluation| model.linearize(evaluation, &[0.0; 2])).unwrap();
         }
         let (taught, mut product) = ([-0.1, -0.2], [0.0; 2]);
@@ -309,7 +306,7 @@ mod tests {
             assert!((product[j] - (here[j] - before[j])).abs() < 1e-14, "{product:?}");
         }
         let mut step = [0.0; 2];
-        let mut rows = GivenRows { r: vec![0.0], jacobian: vec![0.0; 2] };
+        let rows = GivenRows { r: vec![0.0], jacobian: vec![0.0; 2] };
         let solved = rows.evaluate(|evaluation| {
             let (x, d) = (&[0.0; 2], &[1.0; 2]);
             model.solve(&mut Damped { evaluation, x, lambda: 0.0, d, held: &[], exact: false }, &mut step)

@@ -1,9 +1,8 @@
 //! The orthogonal factorisation: the triangle of `QR = J`, never squared, damped by absorbing the rows `√λ D`.
 
-use super::forcing::ForcingSums;
 use super::form::LinearForm;
 use super::held::{Held, free_part, is_held};
-use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved, solve_correction};
+use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved, sum_forcing};
 use crate::evaluation::{Along, Costs, Evaluation, Partial, RowSums};
 use crate::kernels::triangular::{absorb_rows, read_triangle, solve_upper, solve_upper_transposed, write_triangle};
 use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice, scaled_norm};
@@ -172,11 +171,9 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for Orthogonal<T, S> {
         along: Along<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
-        if !damped.evaluation.force(along, &mut ForcingSums(&mut self.work))? {
-            return Err(Unsolved::IllConditioned);
-        }
-        correction.copy_from_slice(self.work.as_ref());
-        Ok(solve_correction(along, damped, correction, |b| self.solve_again(b)))
+        sum_forcing(damped, along, &mut self.work, correction)?;
+        self.solve_again(correction);
+        Ok(scaled_norm(damped.d, correction))
     }
 
     fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {

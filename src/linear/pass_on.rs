@@ -2,15 +2,15 @@
 
 /// Passes methods of a linear model on to the one that `$each!` finds in `self`: those that move to a point (`linearize`), those that ask
 /// about the point (`solve`), and `learn`.
-macro_rules! pass_on {
+macro_rules! pass_on_model {
     (linearize $each:ident) => {
-        pass_on! { $each
+        $crate::pass_on::pass_on! { $each
             mut linearize(evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError>;
             mut take_back(evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<(), EvaluationError>;
         }
     };
     (solve $each:ident) => {
-        pass_on! { $each
+        $crate::pass_on::pass_on! { $each
             ref form() -> LinearForm;
             ref gradient() -> &[T];
             ref column_norms(norms: &mut [T]) -> Option<T>;
@@ -25,23 +25,8 @@ macro_rules! pass_on {
         }
     };
     (learn $each:ident) => {
-        pass_on! { $each mut learn(lesson: Lesson<'_, T>) -> Option<Recovery>; }
-    };
-    ($each:ident $($kind:ident $method:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {
-        $(pass_on!(@$kind $each $method($($argument: $type),*) -> $output);)*
-    };
-    (@ref $each:ident $method:ident($($argument:ident: $type:ty),*) -> $output:ty) => {
-        #[inline(always)]
-        fn $method(&self $(, $argument: $type)*) -> $output {
-            $each!(self, $method($($argument),*))
-        }
-    };
-    (@mut $each:ident $method:ident($($argument:ident: $type:ty),*) -> $output:ty) => {
-        #[inline(always)]
-        fn $method(&mut self $(, $argument: $type)*) -> $output {
-            $each!(self, $method($($argument),*))
-        }
+        $crate::pass_on::pass_on! { $each mut learn(lesson: Lesson<'_, T>) -> Option<Recovery>; }
     };
 }
 
-pub(super) use pass_on;
+pub(super) use pass_on_model;

@@ -6,7 +6,7 @@ use super::form::LinearForm;
 use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved};
 use super::normal::NormalEquations;
 use super::orthogonal::Orthogonal;
-use super::pass_on::pass_on;
+use super::pass_on::pass_on_model;
 use crate::evaluation::{Along, Costs, Evaluation};
 use crate::problem::EvaluationError;
 use crate::real::Real;
@@ -91,5 +91,5 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for RowModel<T, S> {
         Some(Recovery::Linearize)
     }
 
-    pass_on!(solve in_use);
+    pass_on_model!(solve in_use);
 }

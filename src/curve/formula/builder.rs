@@ -7,7 +7,6 @@ use thiserror::Error;
 use super::function::{Compound, Function};
 use super::program::{Builder, Instruction, LONGEST, Operator, Program, Slot};
 use crate::curve::Model;
-use crate::number::ScalarOf;
 use crate::real::Real;
 
 /// Builder of a [`BuiltFormula`]: its expressions are handles, of which each may be used many times, and is computed once.
@@ -264,23 +263,7 @@ impl BuiltFormula {
 }
 
 impl<T: Real> Model<T> for BuiltFormula {
-    const IN_LANES: bool = false;
-
-    fn parameter_count(&self) -> usize {
-        self.parameters.len()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.parameters[index].clone()
-    }
-
-    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        self.program.value(x, b)
-    }
-
-    fn as_program(&self) -> Option<&Program> {
-        Some(&self.program)
-    }
+    super::program_methods!();
 }
 
 #[cfg(test)]

@@ -21,10 +21,10 @@ pub use builder::{BuiltFormula, Expression, FormulaBuilder, FormulaBuilderError}
 pub use error::{FormulaError, FormulaProblem};
 use parser::{Parsed, parse};
 pub use program::Program;
+pub(super) use program::program_methods;
 
 use super::models::{AnyModel, Guess};
 use crate::curve::Model;
-use crate::number::ScalarOf;
 use crate::real::Real;
 
 /// A formula that a program reads while it runs: a [`Model`] of text, as precise as one of [`model!`](crate::model!).
@@ -160,24 +160,7 @@ impl fmt::Debug for Formula {
 }
 
 impl<T: Real> Model<T> for Formula {
-    // By itself it is evaluated by its program, and within other models for one row after the other.
-    const IN_LANES: bool = false;
-
-    fn parameter_count(&self) -> usize {
-        self.parameters.len()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.parameters[index].clone()
-    }
-
-    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        self.program.value(x, b)
-    }
-
-    fn as_program(&self) -> Option<&Program> {
-        Some(&self.program)
-    }
+    program_methods!();
 
     fn to_any_model(&self) -> Option<AnyModel> {
         Some(AnyModel::Formula(self.clone()))

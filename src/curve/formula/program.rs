@@ -276,3 +276,29 @@ impl Builder {
         Program { instructions, varies, chooses }
     }
 }
+
+/// The methods of a [`Model`](crate::curve::Model) that is a `program` in named `parameters`: by itself it is evaluated by its program, and within other models
+/// for one row after the other.
+macro_rules! program_methods {
+    () => {
+        const IN_LANES: bool = false;
+
+        fn parameter_count(&self) -> usize {
+            self.parameters.len()
+        }
+
+        fn parameter_name(&self, index: usize) -> String {
+            self.parameters[index].clone()
+        }
+
+        fn response<S: crate::number::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
+            self.program.value(x, b)
+        }
+
+        fn as_program(&self) -> Option<&crate::curve::formula::Program> {
+            Some(&self.program)
+        }
+    };
+}
+
+pub(in crate::curve) use program_methods;

@@ -7,7 +7,7 @@ use super::compose::{Prefixed, Product, Sum, compose};
 use super::registry::Kind;
 use super::{AnyModel, Guess, UnknownModel};
 use crate::curve::Model;
-use crate::curve::formula::Program;
+use crate::curve::formula::{Program, program_methods};
 use crate::number::{Number, ScalarOf};
 use crate::real::Real;
 
@@ -200,27 +200,11 @@ impl<T: Real> Guess<T> for Terms<'_> {
 }
 
 impl<T: Real> Model<T> for Named {
-    const IN_LANES: bool = false;
-
     fn to_any_model(&self) -> Option<AnyModel> {
         Some(AnyModel::Named(self.clone()))
     }
 
-    fn parameter_count(&self) -> usize {
-        self.parameters.len()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.parameters[index].clone()
-    }
-
-    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        self.program.value(x, b)
-    }
-
-    fn as_program(&self) -> Option<&Program> {
-        Some(&self.program)
-    }
+    program_methods!();
 }
 
 /// Guesses as the single model does; a sum guesses as its [`Sum`] does.

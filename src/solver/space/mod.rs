@@ -11,6 +11,7 @@ pub(super) use on_manifold::ManifoldSpace;
 use super::damping::IllConditioned;
 use crate::evaluation::Evaluation;
 use crate::linear::Held;
+use crate::pass_on::pass_on;
 use crate::problem::{BoundSide, LeastSquares};
 use crate::real::Real;
 use crate::storage::Storage;
@@ -134,29 +135,26 @@ impl<T: Real, S: Storage<T>> AnySpace<T, S> {
 }
 
 macro_rules! each {
-    ($this:expr, $space:ident => $call:expr) => {
+    ($this:expr, $method:ident($($argument:expr),*)) => {
         match $this {
-            AnySpace::Euclidean($space) => $call,
-            AnySpace::Boxed($space) => $call,
-            AnySpace::OnManifold($space) => $call,
+            AnySpace::Euclidean(space) => Space::<T>::$method(space, $($argument),*),
+            AnySpace::Boxed(space) => Space::<T>::$method(space, $($argument),*),
+            AnySpace::OnManifold(space) => Space::<T>::$method(space, $($argument),*),
         }
     };
 }
 
 impl<T: Real, S: Storage<T>> Space<T> for AnySpace<T, S> {
-    #[inline(always)]
-    fn look_ahead(&mut self, evaluation: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) {
-        each!(self, space => space.look_ahead(evaluation, x, share, step, moved));
-    }
-
-    #[inline(always)]
-    fn plus(&mut self, evaluation: &dyn Evaluation<T>, x: &[T], step: &[T], moved: &mut [T]) {
-        each!(self, space => space.plus(evaluation, x, step, moved));
-    }
-
-    #[inline(always)]
-    fn minus(&self, evaluation: &dyn Evaluation<T>, y: &[T], x: &[T], step: &mut [T]) {
-        each!(self, space => space.minus(evaluation, y, x, step));
+    pass_on! { each
+        mut look_ahead(evaluation: &dyn Evaluation<T>, x: &[T], share: T, step: &[T], moved: &mut [T]) -> ();
+        mut plus(evaluation: &dyn Evaluation<T>, x: &[T], step: &[T], moved: &mut [T]) -> ();
+        ref minus(evaluation: &dyn Evaluation<T>, y: &[T], x: &[T], step: &mut [T]) -> ();
+        mut arrive(evaluation: &dyn Evaluation<T>, x: &[T]) -> ();
+        ref held() -> Held<'_>;
+        ref holds(j: usize, x: T, derivative: T) -> Option<BoundSide>;
+        ref contains(j: usize, x: T) -> bool;
+        ref allows(x: &[T], step: &[T]) -> bool;
+        ref clamp(x: &mut [T]) -> ();
     }
 
     #[inline(always)]
@@ -168,42 +166,12 @@ impl<T: Real, S: Storage<T>> Space<T> for AnySpace<T, S> {
     }
 
     #[inline(always)]
-    fn arrive(&mut self, evaluation: &dyn Evaluation<T>, x: &[T]) {
-        each!(self, space => space.arrive(evaluation, x));
-    }
-
-    #[inline(always)]
     fn sizes<'a>(&'a self, x: &'a [T]) -> &'a [T] {
-        each!(self, space => space.sizes(x))
+        each!(self, sizes(x))
     }
 
     #[inline(always)]
     fn is_bounded(&self) -> bool {
         matches!(self, AnySpace::Boxed(_))
-    }
-
-    #[inline(always)]
-    fn held(&self) -> Held<'_> {
-        each!(self, space => Space::<T>::held(space))
-    }
-
-    #[inline(always)]
-    fn holds(&self, j: usize, x: T, derivative: T) -> Option<BoundSide> {
-        each!(self, space => space.holds(j, x, derivative))
-    }
-
-    #[inline(always)]
-    fn contains(&self, j: usize, x: T) -> bool {
-        each!(self, space => space.contains(j, x))
-    }
-
-    #[inline(always)]
-    fn allows(&self, x: &[T], step: &[T]) -> bool {
-        each!(self, space => space.allows(x, step))
-    }
-
-    #[inline(always)]
-    fn clamp(&self, x: &mut [T]) {
-        each!(self, space => space.clamp(x));
     }
 }
