@@ -216,23 +216,24 @@ fn the_report_accounts_for_the_search_for_the_scale() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
-    /// In other units of y the fit is the same, to the rounding errors of the data. With outliers of about 41, scale and fit hang together so
-    /// closely that those are amplified up to 2e-8.
+    /// In other units of y the fit is the same: bit for bit where the unit is a power of two. Another unit rounds the data, which can move the
+    /// last iteration: the largest of 60,000 differences was 2.2e-8, the tolerance of the solve.
     #[test]
     fn the_unit_does_not_matter(power in -60..60_i32, wild in 5.0..50.0_f64) {
-        let unit = 10.0_f64.powi(power);
         let x: Vec<f64> = (0..15).map(f64::from).collect();
         let mut y: Vec<f64> = x.iter().map(|x| 2.0 + 0.5 * x + 0.1 * (5.0 * x).sin()).collect();
         y[4] += wild;
         y[9] -= wild;
-        let scaled: Vec<f64> = y.iter().map(|y| y * unit).collect();
-        let line = |y: &[f64]| {
-            let fit = CurveFit::new(|x, [a, b]: [Dual<f64, 2>; 2]| a + b * x, &x, y, [0.0, 0.0]).robust(Loss::Welsch);
+        let line = |unit: f64| {
+            let y: Vec<f64> = y.iter().map(|y| y * unit).collect();
+            let fit = CurveFit::new(|x, [a, b]: [Dual<f64, 2>; 2]| a + b * x, &x, &y, [0.0, 0.0]).robust(Loss::Welsch);
             let fit = fit.fit().unwrap();
             [values(&fit), errors(&fit)].concat()
         };
-        for (one, other) in line(&y).iter().zip(line(&scaled)) {
-            prop_assert!((one * unit / other - 1.0).abs() < 1e-7, "{one}, {other}");
+        let (binary, decimal) = (2.0_f64.powi(3 * power), 10.0_f64.powi(power));
+        for ((one, by_two), by_ten) in line(1.0).iter().zip(line(binary)).zip(line(decimal)) {
+            prop_assert_eq!(one * binary, by_two);
+            prop_assert!((one * decimal / by_ten - 1.0).abs() < 1e-7, "{one}, {by_ten}");
         }
     }
 }
