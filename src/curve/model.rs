@@ -111,7 +111,7 @@ pub trait Curve<T: Real>: Send + Sync {
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T])
     -> Result<(), EvaluationError>;
 
-    /// See [`LeastSquares::derivatives_are_cheap`](crate::LeastSquares::derivatives_are_cheap).
+    /// See [`Capabilities::derivatives_are_cheap`](crate::problem::Capabilities::derivatives_are_cheap).
     fn derivatives_are_cheap(&self) -> bool {
         true
     }
