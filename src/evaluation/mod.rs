@@ -147,7 +147,7 @@ pub trait Evaluation<T: Real> {
     fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError>;
 
     /// Computes the other right-hand side at the point of the last linearisation; `false` if the problem cannot.
-    fn force(&mut self, along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
+    fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
 
     /// `‖r(y) − r(x)‖²`; zero where that is not finite.
     fn squared_change(&mut self, x: &[T], y: &[T]) -> Result<T, EvaluationError>;

@@ -85,6 +85,8 @@ impl<T: Real> RankSync<T> {
     /// # Errors
     ///
     /// The first rank's that has one, the same on all ranks.
+    #[cold]
+    #[inline(never)]
     pub(super) fn combine<const N: usize>(
         &mut self,
         partial: &mut (impl Partial<T> + ?Sized),
