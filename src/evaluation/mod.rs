@@ -3,6 +3,7 @@
 //! A linear model pulls what it is made of: rows, blocks or products. [`ProblemRows`] asks the problem; [`OverRanks`] combines the
 //! results of ranks, and [`WithRidge`] adds the ridge of weight decay.
 
+mod checked_problem;
 #[cfg(test)]
 mod given_rows;
 mod over_ranks;
@@ -13,12 +14,13 @@ mod rank_sync;
 mod tiles;
 mod with_ridge;
 
+pub(crate) use checked_problem::CheckedProblem;
 #[cfg(test)]
 pub(crate) use given_rows::GivenRows;
 pub(crate) use over_ranks::OverRanks;
 pub(crate) use parallel_sums::ParallelSums;
 pub(crate) use problem_rows::{ProblemRows, RowWorkspace};
-pub(crate) use rank_sync::RankSync;
+use rank_sync::RankSync;
 pub(crate) use tiles::Tiles;
 pub(crate) use with_ridge::{WithRidge, ridge_cost};
 

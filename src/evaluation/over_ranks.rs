@@ -14,7 +14,7 @@ pub(crate) struct OverRanks<E, T> {
 
 impl<E, T> OverRanks<E, T> {
     #[inline]
-    pub(crate) fn new(own: E, sync: Option<RankSync<T>>) -> Self {
+    pub(super) fn new(own: E, sync: Option<RankSync<T>>) -> Self {
         OverRanks { own, sync }
     }
 }
