@@ -53,7 +53,7 @@ impl<T: Real> FittedCurve<'_, T> {
     pub fn contour(&self, first: &str, second: &str, level: f64, points: usize) -> Result<Contour<T>, ProfileError> {
         let (i, j) = (free_parameter(self, first)?, free_parameter(self, second)?);
         let (a, b) = (step_of(self, i), step_of(self, j));
-        let correlation = self.covariance.correlation()[[i, j]].to_f64();
+        let correlation = self.covariance().correlation()[[i, j]].to_f64();
         let correlation = if correlation.is_finite() { correlation.clamp(-1.0, 1.0) } else { 0.0 };
         let across = (1.0 - correlation * correlation).sqrt();
         let direction = |k: usize| {
@@ -126,7 +126,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// The signed root that two parameters keep to with this probability.
     fn joint_root_level(&self, level: f64) -> Result<f64, StatisticsError> {
         if level > 0.0 && level < 1.0 {
-            Ok(pair_quantile(level, self.covariance.freedom()).sqrt())
+            Ok(pair_quantile(level, self.covariance().freedom()).sqrt())
         } else {
             Err(StatisticsError::Level { level })
         }

@@ -182,7 +182,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// As [`profile_interval`](Self::profile_interval).
     pub fn profile(&self, name: &str, level: f64, points: usize) -> Result<Profile<T>, ProfileError> {
         let index = free_parameter(self, name)?;
-        let root = quantile(level, self.covariance.freedom())?;
+        let root = quantile(level, self.covariance().freedom())?;
         let step = step_of(self, index);
         let mut sides = Vec::with_capacity(2);
         for direction in [-1.0, 1.0] {

@@ -10,7 +10,6 @@ use super::bootstrap::{Bootstrap, FailedReplicate};
 use super::synthetic::{DrawSource, Scheme};
 use crate::curve::FitFailure;
 use crate::curve::iteration_observer::FitCounter;
-use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::parallel;
 use crate::problem::EvaluationError;
@@ -160,19 +159,19 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
     }
 
     fn source(&self) -> Result<DrawSource<'_, T>, BootstrapError> {
-        let FittedCurve { checked, covariance, .. } = self.fit;
+        let FittedCurve { checked, inference, .. } = self.fit;
         if self.replicates == 0 {
             return Err(BootstrapError::NoReplicates);
         }
         if checked.data.is_shared() {
             return Err(BootstrapError::SharedRows { ranks: checked.data.ranks().size() });
         }
-        let counts = matches!(checked.likelihood, Likelihood::Poisson);
+        let counts = checked.is_of_counts();
         let scheme = self.scheme.unwrap_or(if counts { Scheme::Parametric } else { Scheme::Residuals });
         let fitted = || self.fit.responses().to_vec();
         match scheme {
             Scheme::Residuals if counts => Err(BootstrapError::ResidualsOfCounts),
-            Scheme::Residuals if covariance.degrees_of_freedom() == 0 => Err(BootstrapError::NoDegreesOfFreedom),
+            Scheme::Residuals if inference.degrees_of_freedom() == 0 => Err(BootstrapError::NoDegreesOfFreedom),
             Scheme::Residuals => {
                 let leverages = self.fit.basis()?.leverages();
                 Ok(DrawSource::residuals(&checked.data, fitted(), self.fit.whitened_residuals(), &leverages))
@@ -181,15 +180,14 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
             Scheme::Cases => Ok(DrawSource::cases(checked)),
             Scheme::Parametric if counts => Ok(DrawSource::counts(&checked.data, fitted())),
             Scheme::Parametric => {
-                let judged = covariance.residual_standard_deviation();
-                let size = if covariance.is_absolute() { Some(T::ONE) } else { judged };
-                Ok(DrawSource::normal(&checked.data, fitted(), size.ok_or(BootstrapError::NoDegreesOfFreedom)?))
+                let variance = inference.noise_variance().ok_or(BootstrapError::NoDegreesOfFreedom)?;
+                Ok(DrawSource::normal(&checked.data, fitted(), variance.sqrt()))
             }
         }
     }
 
     fn gather(&self, results: Vec<Result<Vec<T>, FitFailure>>) -> Bootstrap<T> {
-        let names = self.fit.parameters.iter().map(|parameter| parameter.name.clone()).collect();
+        let names = self.fit.parameters().iter().map(|parameter| parameter.name.clone()).collect();
         let (mut flat, mut failed) = (Vec::new(), Vec::new());
         for (index, result) in results.into_iter().enumerate() {
             match result {

@@ -3,7 +3,6 @@
 use super::constants::ConstantFit;
 use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
-use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::{Curve, CurveError};
 use crate::distributed::{Communicator, CommunicatorError};
@@ -62,7 +61,7 @@ struct Own {
 impl Own {
     /// The responses of the curve are evaluated in blocks, and not kept.
     fn at<T: Real>(checked: &CheckedFit<'_, T>, at: &[T], typical: T) -> Self {
-        let (data, is_of_counts) = (&checked.data, matches!(checked.likelihood, Likelihood::Poisson));
+        let data = &checked.data;
         let (outputs, responses) = (data.outputs(), data.y().len());
         let block = match data.noise {
             Noise::Correlated(_) => responses,
@@ -81,11 +80,7 @@ impl Own {
                 *residual = y - fitted;
             }
             own.residuals += dot(residuals, residuals).to_f64();
-            if is_of_counts {
-                residuals.iter_mut().zip(&*fitted).for_each(|(residual, &mean)| *residual /= mean.sqrt());
-            } else {
-                data.noise.whiten(first, residuals, &mut [], 1);
-            }
+            checked.whiten(first, fitted, residuals);
             own.whitened += dot(residuals, residuals).to_f64();
             for (output, moments) in own.moments.iter_mut().enumerate() {
                 let count = y.len() / outputs;
