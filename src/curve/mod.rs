@@ -105,7 +105,7 @@ pub use formula::{
 };
 pub use global::{GlobalError, GlobalFit};
 pub use global_curve::GlobalCurve;
-pub use inference::{BandPoint, FittedParameter, Inference};
+pub use inference::{BandPoint, FitInference, FittedParameter};
 pub use many::{FitMany, FitManyError, ManyFits, PerFit, Predictors};
 pub use minima::{FailedStart, Minima, Minimum};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};

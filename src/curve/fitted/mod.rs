@@ -35,7 +35,7 @@ use super::checked_fit::CheckedFit;
 use super::inference::{ResponseNoise, UncertainCurve, inference_methods};
 use super::likelihood::Likelihood;
 use super::robust_sums::RobustSums;
-use super::{Attempts, BandPoint, CurveError, FittedParameter, Inference, Rows, StatisticsError, Warning};
+use super::{Attempts, BandPoint, CurveError, FitInference, FittedParameter, Rows, StatisticsError, Warning};
 use crate::problem::EvaluationError;
 use crate::real::Real;
 use crate::solver::{CovarianceError, Report};
@@ -61,7 +61,7 @@ use totals::Totals;
 /// not: [influence](Self::influence), the [bootstrap](Self::bootstrap), and tests of residuals.
 pub struct FittedCurve<'a, T: Real> {
     pub(super) checked: CheckedFit<'a, T>,
-    inference: Inference<T>,
+    inference: FitInference<T>,
     pub(super) report: Report<T>,
     /// The attempts that led here.
     pub(super) attempts: Attempts,
@@ -101,7 +101,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         let noise = ResponseNoise::of(&checked, &covariance, robust.as_ref())?;
         let (responses, totals) = (OnceLock::new(), OnceLock::new());
         let mut fit = FittedCurve {
-            inference: Inference::new(parameters, covariance, noise),
+            inference: FitInference::new(parameters, covariance, noise),
             checked,
             report,
             attempts: Attempts::default(),

@@ -4,11 +4,11 @@
 macro_rules! inference_methods {
     () => {
         /// Parameters, covariance and noise, from which statistics follow.
-        pub fn inference(&self) -> &crate::curve::Inference<T> {
+        pub fn inference(&self) -> &crate::curve::FitInference<T> {
             &self.inference
         }
 
-        crate::curve::inference::methods_of! { Inference, inference;
+        crate::curve::inference::methods_of! { FitInference, inference;
             parameters() -> &[crate::curve::FittedParameter<T>];
             parameter(name: &str) -> Option<&crate::curve::FittedParameter<T>>;
             covariance() -> &crate::solver::Covariance<T>;

@@ -39,7 +39,7 @@ pub(super) use uncertain_curve::UncertainCurve;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Inference<T: Real> {
+pub struct FitInference<T: Real> {
     parameters: Vec<FittedParameter<T>>,
     covariance: Covariance<T>,
     noise: ResponseNoise<T>,
@@ -63,9 +63,9 @@ pub struct FittedParameter<T> {
     pub state: ParameterState,
 }
 
-impl<T: Real> Inference<T> {
+impl<T: Real> FitInference<T> {
     pub(super) fn new(parameters: Vec<FittedParameter<T>>, covariance: Covariance<T>, noise: ResponseNoise<T>) -> Self {
-        Inference { parameters, covariance, noise }
+        FitInference { parameters, covariance, noise }
     }
 
     /// The statistics of some parameters, by their indices.
@@ -76,7 +76,7 @@ impl<T: Real> Inference<T> {
         let parameters: Vec<_> = indices.iter().map(|&index| self.parameters[index].clone()).collect();
         let names = parameters.iter().map(|parameter| parameter.name.as_str());
         let covariance = self.covariance.clone().propagated(&selection, names);
-        Inference { parameters, covariance, noise: self.noise.clone() }
+        FitInference { parameters, covariance, noise: self.noise.clone() }
     }
 
     /// All parameters.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::{Inference, ResponseKind};
+use super::{FitInference, ResponseKind};
 use crate::curve::estimate::{Interval, quantile};
 use crate::curve::undefined_derivatives::Differences;
 use crate::curve::{Curve, Rows, StatisticsError};
@@ -15,7 +15,7 @@ pub(in crate::curve) struct UncertainCurve<'f, T: Real> {
     pub(in crate::curve) curve: &'f dyn Curve<T>,
     /// Predictors in a row.
     pub(in crate::curve) width: usize,
-    pub(in crate::curve) inference: &'f Inference<T>,
+    pub(in crate::curve) inference: &'f FitInference<T>,
 }
 
 /// One point of a band: the value of the curve, and its interval.

@@ -5,12 +5,12 @@ use std::ops::Range;
 use ndarray::Axis;
 
 use super::Predictors;
-use super::any_model::{AnyModel, Evaluation, FORWARDS};
 use super::data_sets::DataSets;
+use super::erased_model::{ErasedModel, EvaluationMode, FORWARDS};
 use super::free::FreeParameters;
-use super::normal_equations::NormalEquations;
+use super::normal_factors::NormalFactors;
 use super::outcomes::Outcomes;
-use super::point_sums::{PointSums, Points};
+use super::point_sums::{LanePoints, PointSums};
 use crate::curve::reverse_tile::ReverseTile;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
@@ -22,7 +22,7 @@ use crate::solver::lockstep::{LaneResult, LaneSource, LaneSums, solve_all};
 /// Fits a block of data sets with at most `N` parameters.
 pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {
     pub(super) data: &'s DataSets<'a, T>,
-    pub(super) model: &'s dyn AnyModel<T>,
+    pub(super) model: &'s dyn ErasedModel<T>,
     pub(super) registers: Registers,
     pub(super) outcomes: &'s mut Outcomes<'o, T>,
 }
@@ -41,7 +41,7 @@ impl<T: Real, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, N> {
 /// Data of the fits in the lanes, and results of those that have left.
 struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
     data: &'s DataSets<'a, T>,
-    model: &'s dyn AnyModel<T>,
+    model: &'s dyn ErasedModel<T>,
     registers: Registers,
     /// Range of the fits that are not begun.
     fits: Range<usize>,
@@ -63,7 +63,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(
         data: &'s DataSets<'a, T>,
-        model: &'s dyn AnyModel<T>,
+        model: &'s dyn ErasedModel<T>,
         registers: Registers,
         outcomes: &'s mut Outcomes<'o, T>,
     ) -> Self {
@@ -71,8 +71,8 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
         let weights = lanes(if data.has_weights() { points } else { 0 });
         let points =
-            Points { x: lanes(points * width), width, y: lanes(points), weights, of_counts: data.options.counts };
-        let is_in_tiles = N > FORWARDS[1] || model.evaluation() == Evaluation::InTiles;
+            LanePoints { x: lanes(points * width), width, y: lanes(points), weights, of_counts: data.options.counts };
+        let is_in_tiles = N > FORWARDS[1] || model.evaluation() == EvaluationMode::InTiles;
         let mut block = BlockLanes {
             data,
             model,
@@ -223,7 +223,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
 
     fn store(&mut self, problem: usize, lane: usize, arrival: LaneResult<T, N>) {
         let variance = (self.data.options.absolute_sigma || self.data.options.counts).then_some(T::ONE);
-        let normal = NormalEquations::at(&arrival, self.data.free_count(), self.counts[lane], variance);
+        let normal = NormalFactors::at(&arrival, self.data.free_count(), self.counts[lane], variance);
         match &mut self.free {
             None => self.outcomes.take(problem, &arrival, &normal, &arrival.x[..self.data.parameters], None),
             Some(free) => {

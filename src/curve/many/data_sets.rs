@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayView1, ArrayView2, Axis};
 
-use super::any_model::AnyModel;
+use super::erased_model::ErasedModel;
 use super::{FitManyError, PerFit, Predictors};
 use crate::curve::map::ParameterMap;
 use crate::curve::parameter::{Parameter, Role};
@@ -197,7 +197,7 @@ impl<T: Real> DataSets<'_, T> {
     /// # Errors
     ///
     /// The status of a fit that cannot begin.
-    pub(super) fn start(&self, model: &dyn AnyModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
+    pub(super) fn start(&self, model: &dyn ErasedModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
         match &self.start {
             Some(given) => given.row(fit).iter().zip(&mut *start).for_each(|(&given, start)| *start = given),
             None => self.guess(model, fit, start)?,
@@ -223,7 +223,7 @@ impl<T: Real> DataSets<'_, T> {
     }
 
     /// Fills in the start that the model guesses, moved within the bounds.
-    fn guess(&self, model: &dyn AnyModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
+    fn guess(&self, model: &dyn ErasedModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         self.read(fit, |point| {
             x.extend(point.x.iter().take(1));

@@ -1,12 +1,12 @@
 //! Thousands of small fits of one model.
 
-mod any_model;
 mod block;
 mod data_sets;
+mod erased_model;
 mod error;
 mod fits;
 mod free;
-mod normal_equations;
+mod normal_factors;
 mod one_by_one;
 mod outcomes;
 mod per_fit;
@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::ArrayView2;
 
-use self::any_model::{AnyModel, Evaluation, FORWARDS, GivenModel};
 use self::block::Block;
 use self::data_sets::DataSets;
+use self::erased_model::{ErasedModel, EvaluationMode, FORWARDS, GivenModel};
 pub use self::error::FitManyError;
 pub use self::fits::ManyFits;
 use self::one_by_one::OneByOne;
@@ -198,7 +198,7 @@ compile_once! { fit_all(AllFits<'m, 'a>) -> Result<ManyFits, FitManyError> }
 
 /// The fits, and their model.
 struct AllFits<'m, 'a, T: Real> {
-    model: &'m dyn AnyModel<T>,
+    model: &'m dyn ErasedModel<T>,
     data: DataSets<'a, T>,
     progress: Option<Box<FitCounter<'a>>>,
     /// Names of the parameters.
@@ -231,7 +231,7 @@ impl<T: Real> AllFits<'_, '_, T> {
         const SOME: usize = FORWARDS[1];
         let (model, data) = (self.model, &self.data);
         let (outcomes, registers) = (&mut outcomes, Registers::of_lanes());
-        let is_one_by_one = model.evaluation() == Evaluation::OneByOne || data.needs_full_engine();
+        let is_one_by_one = model.evaluation() == EvaluationMode::OneByOne || data.needs_full_engine();
         let most = if is_one_by_one { 0 } else { MOST };
         if data.parameters <= FEW.min(most) {
             T::run_in(registers, Block::<T, FEW> { data, model, registers, outcomes });

@@ -2,8 +2,8 @@
 
 use ndarray::{ArrayView1, ArrayView2};
 
-use super::any_model::{AnyModel, Evaluation};
 use super::data_sets::DataSets;
+use super::erased_model::{ErasedModel, EvaluationMode};
 use super::outcomes::{Fitted, Outcomes, least_square};
 use super::{CurveError, default_ftol};
 use crate::curve::model_rows::backwards;
@@ -17,7 +17,7 @@ use crate::statistics::half_deviance;
 
 /// A model as a curve, differentiated in reverse whatever the number of its parameters, as that is compiled for it anyway.
 struct ReverseCurve<'s, 'a, T: Real> {
-    model: &'s dyn AnyModel<T>,
+    model: &'s dyn ErasedModel<T>,
     data: &'s DataSets<'a, T>,
 }
 
@@ -43,7 +43,7 @@ impl<T: Real> Curve<T> for ReverseCurve<'_, '_, T> {
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        if self.model.evaluation() == Evaluation::OneByOne {
+        if self.model.evaluation() == EvaluationMode::OneByOne {
             return self.model.evaluate_one_by_one(x, width, b, y, jacobian);
         }
         backwards(self.model, x, width, b, y, jacobian);
@@ -54,7 +54,7 @@ impl<T: Real> Curve<T> for ReverseCurve<'_, '_, T> {
 /// Fits that the lockstep engine has left, one after the other.
 pub(super) struct OneByOne<'s, 'a, 'o, T: Real> {
     pub(super) data: &'s DataSets<'a, T>,
-    pub(super) model: &'s dyn AnyModel<T>,
+    pub(super) model: &'s dyn ErasedModel<T>,
     pub(super) outcomes: &'s mut Outcomes<'o, T>,
 }
 

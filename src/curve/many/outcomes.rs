@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::normal_equations::NormalEquations;
+use super::normal_factors::NormalFactors;
 use crate::real::Real;
 use crate::solver::FitStatus;
 use crate::solver::lockstep::LaneResult;
@@ -77,7 +77,7 @@ impl<T: Real> Outcomes<'_, T> {
         &mut self,
         fit: usize,
         arrival: &LaneResult<T, N>,
-        normal: &NormalEquations<T, N>,
+        normal: &NormalFactors<T, N>,
         parameters: &[T],
         derivatives: Option<&[T]>,
     ) {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::inference::{PlotPoint, UncertainCurve, inference_methods};
 use super::model::FromModel;
 use super::models::AnyModel;
-use super::{BandPoint, Criteria, Curve, FitSummary, Inference, Model, Rows, StatisticsError};
+use super::{BandPoint, Criteria, Curve, FitInference, FitSummary, Model, Rows, StatisticsError};
 use crate::problem::EvaluationError;
 use crate::real::Real;
 
@@ -52,7 +52,7 @@ pub struct StoredFit<T: Real> {
     pub(super) width: usize,
     /// Responses to a row.
     pub(super) outputs: usize,
-    pub(super) inference: Inference<T>,
+    pub(super) inference: FitInference<T>,
     pub(super) criteria: Criteria<T>,
     pub(super) summary: FitSummary,
     /// Points of the plot; none for a curve of several predictors, or if they were left out.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{StoredFit, curve_of};
 use crate::curve::inference::{PlotPoint, ResponseNoise};
 use crate::curve::models::{AnyModel, Named};
-use crate::curve::{Criteria, FitSummary, FittedParameter, Formula, Inference};
+use crate::curve::{Criteria, FitInference, FitSummary, FittedParameter, Formula};
 use crate::real::Real;
 use crate::serial::Exact;
 use crate::solver::Covariance;
@@ -102,7 +102,7 @@ impl<T: Real> StoredRecord<T> {
             curve: model.map(curve_of),
             width,
             outputs,
-            inference: Inference::new(self.parameters, self.covariance, self.noise),
+            inference: FitInference::new(self.parameters, self.covariance, self.noise),
             criteria: self.criteria,
             summary: self.summary,
             points: self.points.map(|points| points.into_iter().map(point).collect()),

@@ -6,7 +6,7 @@ use crate::real::Real;
 use crate::solver::lockstep::{LaneResult, UNROLLED};
 
 /// `s² (JᵀJ)⁻¹` of the free parameters, by the factors of `JᵀJ` in units in which all columns have length one.
-pub(super) struct NormalEquations<T, const N: usize> {
+pub(super) struct NormalFactors<T, const N: usize> {
     matrix: [[T; N]; N],
     inverse_pivots: [T; N],
     /// Reciprocals of the lengths of the columns.
@@ -22,7 +22,7 @@ pub(super) struct NormalEquations<T, const N: usize> {
     is_exact: bool,
 }
 
-impl<T: Real, const N: usize> NormalEquations<T, N> {
+impl<T: Real, const N: usize> NormalFactors<T, N> {
     /// Builds the equations of `n` free parameters at this many points; `variance` is that of the residuals, if it is known.
     #[inline]
     pub(super) fn at(arrival: &LaneResult<T, N>, n: usize, points: usize, variance: Option<T>) -> Self {
@@ -37,7 +37,7 @@ impl<T: Real, const N: usize> NormalEquations<T, N> {
         let is_exact = (0..n).all(|j| held[j] || arrival.gram[j][j] > least_square());
         let matrix = [[T::ZERO; N]; N];
         let mut normal =
-            NormalEquations { matrix, inverse_pivots, inverse_scale, held, n, variance, is_sound: false, is_exact };
+            NormalFactors { matrix, inverse_pivots, inverse_scale, held, n, variance, is_sound: false, is_exact };
         let size = normal.size();
         let matrix = &mut normal.matrix.as_flattened_mut()[..size * size];
         // What does not take part is apart from the rest.
