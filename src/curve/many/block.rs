@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use ndarray::Axis;
-
-use super::Predictors;
+use super::PerFit;
 use super::data_sets::DataSets;
 use super::erased_model::{ErasedModel, EvaluationMode, FORWARDS};
 use super::free::FreeParameters;
@@ -86,7 +84,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             fits: outcomes.fits(),
             outcomes,
         };
-        if let Predictors::Shared(x) = &data.x {
+        if let PerFit::Same(x) = &data.x {
             for (lanes, &x) in block.work.points.x.iter_mut().zip(x) {
                 *lanes = Lanes::splat(x);
             }
@@ -119,8 +117,8 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
         for (lanes, &y) in self.work.points.y.iter_mut().zip(self.data.y.row(fit)) {
             lanes.as_mut_slice()[lane] = y;
         }
-        if let Predictors::Own(x) = &self.data.x {
-            for (lanes, &x) in self.work.points.x.iter_mut().zip(x.index_axis(Axis(0), fit)) {
+        if let PerFit::Own(_) = self.data.x {
+            for (lanes, &x) in self.work.points.x.iter_mut().zip(self.data.x.of(fit)) {
                 lanes.as_mut_slice()[lane] = x;
             }
         }
@@ -128,7 +126,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             Some(sigma) => {
                 let mut energy = T::ZERO;
                 for (lanes, (sigma, &y)) in
-                    self.work.points.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.data.y.row(fit)))
+                    self.work.points.weights.iter_mut().zip(sigma.of(fit).iter().zip(self.data.y.row(fit)))
                 {
                     let weight = sigma.recip();
                     lanes.as_mut_slice()[lane] = weight;

@@ -11,7 +11,6 @@ mod one_by_one;
 mod outcomes;
 mod per_fit;
 mod point_sums;
-mod predictors;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -24,8 +23,7 @@ pub use self::error::FitManyError;
 pub use self::fits::ManyFits;
 use self::one_by_one::OneByOne;
 use self::outcomes::Outcomes;
-pub use self::per_fit::PerFit;
-pub use self::predictors::Predictors;
+pub use self::per_fit::{PerFit, Predictors};
 use super::fit_options::{data_methods, parameter_methods};
 use super::iteration_observer::FitCounter;
 use super::models::Guess;
@@ -104,7 +102,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         let data = DataSets {
             parameters: model.parameter_count(),
             x: x.into(),
-            y: y.into(),
+            y: y.into().into(),
             start: None,
             is_guessed: false,
             sigma: None,
@@ -174,6 +172,26 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     pub fn progress(mut self, progress: impl Fn(usize, usize) + Send + Sync + 'a) -> Self {
         self.progress = Some(Box::new(progress));
         self
+    }
+
+    /// The same fits, with copies of the data that they borrow: they may be returned from a function, or moved to another thread, if
+    /// their model borrows nothing. What [`progress`](Self::progress) calls may borrow, too, and is to be given again.
+    ///
+    /// ```
+    /// use marquardt::{FitMany, model};
+    /// use ndarray::array;
+    ///
+    /// let fits = {
+    ///     let y = array![[0.1, 2.0, 3.9], [1.0, 0.6, -0.1]];
+    ///     let line = model!(|x; a, b| a + b * x);
+    ///     FitMany::new(line, &[0.0, 1.0, 2.0], &y).start(&[0.0, 0.0]).into_owned()
+    /// };
+    /// let found = std::thread::spawn(move || fits.fit()).join().expect("it does not panic")?;
+    /// assert_eq!(found.converged(), 2);
+    /// # Ok::<(), marquardt::curve::FitManyError>(())
+    /// ```
+    pub fn into_owned(self) -> FitMany<'static, T, M> {
+        FitMany { model: self.model, data: self.data.into_owned(), progress: None }
     }
 
     /// Ends all fits when the token says so; those that are not done keep their best point.
