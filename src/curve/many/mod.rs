@@ -232,7 +232,7 @@ impl<T: Real> AllFits<'_, '_, T> {
         let fits = self.data.y.nrows();
         let block = (fits / (16 * parallel::threads())).clamp(BLOCK[0], BLOCK[1]);
         let done = AtomicUsize::new(0);
-        let mut found = ManyFits::none_yet(self.names.clone(), fits, self.data.covariances);
+        let mut found = ManyFits::none_yet(&self.data, self.names.clone());
         parallel::for_each(found.blocks(block), |outcomes| {
             let count = outcomes.fits().len();
             self.fit_block(outcomes);

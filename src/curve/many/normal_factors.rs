@@ -14,6 +14,8 @@ pub(super) struct NormalFactors<T, const N: usize> {
     held: [bool; N],
     /// Free parameters.
     n: usize,
+    /// Points in excess of the parameters that no bound holds.
+    pub(super) degrees_of_freedom: usize,
     /// Variance of the residuals.
     variance: T,
     /// The matrix is not too close to singular.
@@ -29,15 +31,24 @@ impl<T: Real, const N: usize> NormalFactors<T, N> {
         let held = arrival.held;
         let takes_part = |j: usize| j < n && !held[j];
         let free = (0..n).filter(|&j| takes_part(j)).count();
-        let variance = variance.unwrap_or_else(|| {
-            let freedom = T::from_f64(points.saturating_sub(free) as f64);
-            (arrival.cost + arrival.cost) / freedom
-        });
+        let degrees_of_freedom = points.saturating_sub(free);
+        let variance =
+            variance.unwrap_or_else(|| (arrival.cost + arrival.cost) / T::from_f64(degrees_of_freedom as f64));
         let (inverse_pivots, inverse_scale) = ([T::ONE; N], [T::ONE; N]);
         let is_exact = (0..n).all(|j| held[j] || arrival.gram[j][j] > least_square());
         let matrix = [[T::ZERO; N]; N];
-        let mut normal =
-            NormalFactors { matrix, inverse_pivots, inverse_scale, held, n, variance, is_sound: false, is_exact };
+        let is_sound = false;
+        let mut normal = NormalFactors {
+            matrix,
+            inverse_pivots,
+            inverse_scale,
+            held,
+            n,
+            degrees_of_freedom,
+            variance,
+            is_sound,
+            is_exact,
+        };
         let size = normal.size();
         let matrix = &mut normal.matrix.as_flattened_mut()[..size * size];
         // What does not take part is apart from the rest.

@@ -122,7 +122,14 @@ impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
             true => fitted.covariance().matrix().into_iter().collect(),
             false => Vec::new(),
         };
-        Ok(Fitted { parameters: found.collect(), covariance, cost: report.cost, status, iterations: report.iterations })
+        Ok(Fitted {
+            parameters: found.collect(),
+            covariance,
+            cost: report.cost,
+            degrees_of_freedom: fitted.degrees_of_freedom(),
+            status,
+            iterations: report.iterations,
+        })
     }
 
     /// The chain rule finds all derivatives: a parameter without influence is none where intermediate results overflow.
@@ -164,7 +171,8 @@ impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
         }
         let parameters = start.iter().map(|&start| (start, T::ZERO)).collect();
         let covariance = vec![T::ZERO; if self.data.covariances { start.len() * start.len() } else { 0 }];
-        Ok(Fitted { parameters, covariance, cost, status: FitStatus::Converged, iterations: 0 })
+        let (degrees_of_freedom, status) = (y.len(), FitStatus::Converged);
+        Ok(Fitted { parameters, covariance, cost, degrees_of_freedom, status, iterations: 0 })
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) struct Outcomes<'o, T> {
     /// Rows of the covariances, if they are asked for.
     pub(super) covariances: &'o mut [T],
     pub(super) cost: &'o mut [T],
+    pub(super) degrees_of_freedom: &'o mut [usize],
     pub(super) status: &'o mut [FitStatus],
     pub(super) iterations: &'o mut [usize],
 }
@@ -29,6 +30,7 @@ pub(super) struct Fitted<T> {
     /// Rows, if they are asked for.
     pub(super) covariance: Vec<T>,
     pub(super) cost: T,
+    pub(super) degrees_of_freedom: usize,
     pub(super) status: FitStatus,
     pub(super) iterations: usize,
 }
@@ -54,7 +56,8 @@ impl<T: Real> Outcomes<'_, T> {
         if let Some(rows) = self.covariances.chunks_exact_mut(self.n * self.n).nth(fit) {
             rows.fill(nothing);
         }
-        (self.cost[fit], self.status[fit], self.iterations[fit]) = (nothing, status, 0);
+        (self.cost[fit], self.status[fit]) = (nothing, status);
+        (self.degrees_of_freedom[fit], self.iterations[fit]) = (0, 0);
     }
 
     /// A fit by the full engine.
@@ -68,7 +71,8 @@ impl<T: Real> Outcomes<'_, T> {
         if let Some(rows) = self.covariances.chunks_exact_mut(self.n * self.n).nth(fit) {
             rows.copy_from_slice(&fitted.covariance);
         }
-        (self.cost[fit], self.status[fit], self.iterations[fit]) = (fitted.cost, fitted.status, fitted.iterations);
+        (self.cost[fit], self.degrees_of_freedom[fit]) = (fitted.cost, fitted.degrees_of_freedom);
+        (self.status[fit], self.iterations[fit]) = (fitted.status, fitted.iterations);
     }
 
     /// A fit in lockstep that ended at these parameters, given their derivatives by the free ones if others are fixed or tied. It is left
@@ -87,7 +91,7 @@ impl<T: Real> Outcomes<'_, T> {
         if !arrival.cost.is_finite() {
             return;
         }
-        self.cost[fit] = arrival.cost;
+        (self.cost[fit], self.degrees_of_freedom[fit]) = (arrival.cost, normal.degrees_of_freedom);
         let whitened = |index: usize| match derivatives {
             None => normal.whitened(|j| if j == index { T::ONE } else { T::ZERO }),
             Some(derivatives) => {
