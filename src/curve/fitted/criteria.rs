@@ -7,7 +7,6 @@ use statrs::function::gamma::ln_gamma;
 use super::FittedCurve;
 use crate::curve::Criteria;
 use crate::curve::criteria::NoiseKind;
-use crate::curve::likelihood::Likelihood;
 use crate::distributed::CommunicatorError;
 use crate::kernels::vector::all_finite;
 use crate::real::Real;
@@ -81,23 +80,19 @@ impl<T: Real> FittedCurve<'_, T> {
     /// A robust fit has no likelihood of its own: this is the second, in which outliers weigh in full, and which other parameters
     /// would make larger.
     pub fn log_likelihood(&self) -> T {
-        let priors = self.checked.map.priors();
-        let mut log_determinant: f64 = priors.map(|(_, _, deviation)| 2.0 * deviation.to_f64().ln()).sum();
-        let mut responses = self.number_of_observations() as f64;
-        let (mut squares, mut of_counts) = (self.chi_square().to_f64(), 0.0);
-        match self.noise_kind() {
-            NoiseKind::Counts => {
-                responses -= self.number_of_responses() as f64;
-                squares = self.prior_squares().to_f64();
-                of_counts = self.totals().log_likelihood_of_counts;
-            }
-            _ => log_determinant += self.totals().log_determinant,
-        }
-        let scale = match self.noise_kind() {
-            NoiseKind::Relative | NoiseKind::Robust => responses * (squares / responses).ln() + responses,
+        let (totals, priors) = (self.totals(), self.checked.map.priors());
+        let of_priors: f64 = priors.map(|(_, _, deviation)| 2.0 * deviation.to_f64().ln()).sum();
+        let (gaussian, squares) = match self.checked.is_of_counts() {
+            true => (self.checked.map.priors().count(), self.prior_squares()),
+            false => (self.number_of_observations(), self.chi_square()),
+        };
+        let (gaussian, squares, log_determinant) =
+            (gaussian as f64, squares.to_f64(), of_priors + totals.log_determinant);
+        let scale = match self.checked.options.noise_kind() {
+            NoiseKind::Relative | NoiseKind::Robust => gaussian * (squares / gaussian).ln() + gaussian,
             NoiseKind::Absolute | NoiseKind::Counts => squares,
         };
-        T::from_f64(of_counts - 0.5 * (scale + responses * (2.0 * PI).ln() + log_determinant))
+        T::from_f64(totals.log_likelihood_of_counts - 0.5 * (scale + gaussian * (2.0 * PI).ln() + log_determinant))
     }
 
     /// Criteria by which fits of different curves are [compared](crate::curve::Comparison) by.
@@ -108,16 +103,7 @@ impl<T: Real> FittedCurve<'_, T> {
             parameters: observations - self.degrees_of_freedom(),
             chi_square: self.chi_square(),
             log_likelihood: self.log_likelihood(),
-            noise: self.noise_kind(),
-        }
-    }
-
-    fn noise_kind(&self) -> NoiseKind {
-        match self.checked.likelihood {
-            Likelihood::Poisson => NoiseKind::Counts,
-            Likelihood::Robust(..) => NoiseKind::Robust,
-            Likelihood::Gaussian if self.covariance().is_absolute() => NoiseKind::Absolute,
-            Likelihood::Gaussian => NoiseKind::Relative,
+            noise: self.checked.options.noise_kind(),
         }
     }
 

@@ -2,7 +2,6 @@
 
 mod basis;
 mod bootstrap;
-mod constants;
 mod contour;
 mod criteria;
 mod data_sets;

@@ -1,6 +1,6 @@
 //! Sums of squares over all responses of a fit.
 
-use super::constants::ConstantFit;
+use super::basis::Basis;
 use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
 use crate::curve::noise::Noise;
@@ -37,7 +37,7 @@ impl<T: Real> Squares<T> {
         ranks.all_sum(&mut sums)?;
         let [whitened, residuals, responses] = sums;
         let about_mean = match data.noise {
-            Noise::Correlated(_) => ConstantFit::new(data, typical).squares_about_mean()?,
+            Noise::Correlated(_) => squares_about_constants(data, typical),
             _ => squares_about_mean(&own.moments, ranks)?,
         };
         let count = (data.all_rows() * data.outputs()) as f64;
@@ -99,6 +99,19 @@ impl Own {
         }
         own
     }
+}
+
+/// The sum of squares that the best constants leave of correlated responses, which one rank has, to each of several in a row its own.
+fn squares_about_constants<T: Real>(data: &Data<'_, T>, typical: T) -> f64 {
+    let (outputs, mut rest) = (data.outputs(), data.y().to_vec());
+    let mut columns = vec![T::ZERO; rest.len() * outputs];
+    for (response, row) in columns.chunks_exact_mut(outputs).enumerate() {
+        row[response % outputs] = typical;
+    }
+    data.noise.whiten(0, &mut rest, &mut columns, outputs);
+    let [mut rest, columns] = [rest, columns].map(|values| values.into_iter().map(T::to_f64).collect::<Vec<_>>());
+    Basis::of_columns(&columns, outputs).reject(&mut rest);
+    dot(&rest, &rest)
 }
 
 /// The standard deviation of the first response of all. Collective.

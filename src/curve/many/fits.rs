@@ -1,8 +1,9 @@
 //! The results of many fits.
 
 use std::iter;
+use std::slice::ChunksMut;
 
-use ndarray::{Array1, Array2, Array3, Axis};
+use ndarray::{Array, Array1, Array2, Array3, Axis, Dimension};
 
 use super::data_sets::DataSets;
 use super::outcomes::Outcomes;
@@ -38,14 +39,18 @@ pub struct ManyFits<T> {
     /// State of the parameters in a fit that moves all free ones, and their bounds.
     described: Vec<(ParameterState, [T; 2])>,
     noise: NoiseKind,
-    /// Responses have standard deviations.
-    has_sigma: bool,
+    kind: ResponseKind,
 }
 
 impl<T: Real> ManyFits<T> {
     /// Makes room for the results of fits, none of which has begun.
     pub(super) fn none_yet(data: &DataSets<'_, T>, names: Vec<String>) -> Self {
         let (n, fits, nothing) = (names.len(), data.y.nrows(), T::from_f64(f64::NAN));
+        let kind = match data.sigma {
+            _ if data.options.counts => ResponseKind::Counts,
+            Some(_) => ResponseKind::Weighted,
+            None => ResponseKind::Uniform,
+        };
         let described = match &data.map {
             Some(map) => map.parameters.iter().map(description).collect(),
             None => vec![(ParameterState::Free, [-T::INFINITY, T::INFINITY]); n],
@@ -61,31 +66,23 @@ impl<T: Real> ManyFits<T> {
             iterations: Array1::zeros(fits),
             described,
             noise: data.options.noise_kind(),
-            has_sigma: data.sigma.is_some(),
+            kind,
         }
     }
 
     /// Splits the room into blocks of fits.
     pub(super) fn blocks(&mut self, fits: usize) -> Vec<Outcomes<'_, T>> {
         let n = self.names.len();
-        let parameters = self.parameters.as_slice_mut().unwrap_or_default().chunks_mut(fits * n);
-        let standard_errors = self.standard_errors.as_slice_mut().unwrap_or_default().chunks_mut(fits * n);
-        let covariances = self.covariances.as_mut().and_then(Array3::as_slice_mut).unwrap_or_default();
-        let covariances = covariances.chunks_mut(fits * n * n).chain(iter::repeat_with(<&mut [T]>::default));
-        let cost = self.cost.as_slice_mut().unwrap_or_default().chunks_mut(fits);
-        let freedoms = self.degrees_of_freedom.as_slice_mut().unwrap_or_default().chunks_mut(fits);
-        let status = self.status.as_slice_mut().unwrap_or_default().chunks_mut(fits);
-        let iterations = self.iterations.as_slice_mut().unwrap_or_default().chunks_mut(fits);
-        let rows = parameters
-            .zip(standard_errors)
-            .zip(covariances)
-            .zip(cost.zip(freedoms))
-            .zip(status.zip(iterations))
-            .enumerate();
-        let block = |(number, (((of_parameters, covariances), (cost, degrees_of_freedom)), (status, iterations)))| {
-            let (parameters, standard_errors) = of_parameters;
+        let of_all = self.covariances.as_mut().map(|covariances| chunks(covariances, fits));
+        let covariances = of_all.into_iter().flatten().chain(iter::repeat_with(<&mut [T]>::default));
+        let points = chunks(&mut self.parameters, fits).zip(chunks(&mut self.standard_errors, fits)).zip(covariances);
+        let fit = chunks(&mut self.cost, fits).zip(chunks(&mut self.degrees_of_freedom, fits));
+        let end = chunks(&mut self.status, fits).zip(chunks(&mut self.iterations, fits));
+        let blocks = points.zip(fit).zip(end).enumerate().map(|(number, ((point, fit), (status, iterations)))| {
+            let (first, ((parameters, standard_errors), covariances)) = (number * fits, point);
+            let (cost, degrees_of_freedom) = fit;
             Outcomes {
-                first: number * fits,
+                first,
                 n,
                 parameters,
                 standard_errors,
@@ -95,12 +92,13 @@ impl<T: Real> ManyFits<T> {
                 status,
                 iterations,
             }
-        };
-        rows.map(block).collect()
+        });
+        blocks.collect()
     }
 
     /// Statistics of one fit: intervals by Student's t distribution, and derived quantities. `None` unless
-    /// [covariances](crate::FitMany::covariances) were asked for, there was a fit, and its noise is known or has degrees of freedom.
+    /// [covariances](crate::FitMany::covariances) were asked for, there was a fit, and its noise is known or has degrees of freedom. Of
+    /// counts and of a robust fit there is no residual variance, and the [unscaled](Covariance::unscaled) covariance is the covariance itself.
     ///
     /// ```
     /// use marquardt::models::Linear;
@@ -116,42 +114,34 @@ impl<T: Real> ManyFits<T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn inference(&self, fit: usize) -> Option<FitInference<T>> {
+        let &cost = self.cost.get(fit).filter(|cost| cost.is_finite())?;
         let (matrix, freedom) = (self.covariances.as_ref()?.index_axis(Axis(0), fit), self.degrees_of_freedom[fit]);
-        let squares = self.cost[fit] + self.cost[fit];
-        let is_known = matches!(self.noise, NoiseKind::Absolute | NoiseKind::Counts);
-        // The cost of counts and of a robust fit is no sum of squares.
-        let (squares, variance) = match self.noise {
-            NoiseKind::Absolute => (squares, T::ONE),
-            NoiseKind::Relative => (squares, squares / T::from_f64(freedom as f64)),
-            NoiseKind::Counts | NoiseKind::Robust => (T::from_f64(f64::NAN), T::ONE),
+        let (is_known, squares, variance) = match self.noise {
+            NoiseKind::Absolute => (true, cost + cost, T::ONE),
+            NoiseKind::Relative => (false, cost + cost, (cost + cost) / T::from_f64(freedom as f64)),
+            // The cost is no sum of squares.
+            noise => (noise == NoiseKind::Counts, T::from_f64(f64::NAN), T::ONE),
         };
-        if !(self.cost[fit].is_finite() && (is_known || freedom > 0)) {
+        if !is_known && freedom == 0 {
             return None;
         }
         let names = self.names.iter().map(String::as_str);
         let covariance = Covariance::of_matrix(matrix, names, variance, squares, freedom)?;
         let covariance = if is_known { covariance.absolute() } else { covariance };
-        let (kind, sigma) = match (self.noise, self.has_sigma) {
-            (NoiseKind::Counts, _) => (ResponseKind::Counts, Some(vec![T::ONE])),
-            (_, true) => (ResponseKind::Weighted, None),
-            (_, false) => (ResponseKind::Uniform, Some(vec![T::ONE])),
-        };
+        let sigma = (self.kind != ResponseKind::Weighted).then(|| vec![T::ONE]);
         let unit_variance = if self.noise == NoiseKind::Robust { T::INFINITY } else { variance };
         let parameters = (0..self.names.len()).map(|index| self.parameter(fit, index)).collect();
-        Some(FitInference::new(parameters, covariance, ResponseNoise { kind, unit_variance, sigma }))
+        Some(FitInference::new(parameters, covariance, ResponseNoise { kind: self.kind, unit_variance, sigma }))
     }
 
     fn parameter(&self, fit: usize, index: usize) -> FittedParameter<T> {
         let (value, standard_error) = (self.parameters[[fit, index]], self.standard_errors[[fit, index]]);
-        let state = match self.described[index] {
-            (ParameterState::Free, [lower, _]) if standard_error == T::ZERO && value == lower => {
-                ParameterState::AtLowerBound
-            }
-            (ParameterState::Free, [_, upper]) if standard_error == T::ZERO && value == upper => {
-                ParameterState::AtUpperBound
-            }
-            (ParameterState::Free, _) if standard_error == T::INFINITY => ParameterState::Undetermined,
-            (state, _) => state,
+        let (role, [lower, upper]) = self.described[index];
+        let state = match role {
+            ParameterState::Free if standard_error == T::INFINITY => ParameterState::Undetermined,
+            ParameterState::Free if standard_error == T::ZERO && value == lower => ParameterState::AtLowerBound,
+            ParameterState::Free if standard_error == T::ZERO && value == upper => ParameterState::AtUpperBound,
+            role => role,
         };
         FittedParameter { name: self.names[index].clone(), value, standard_error, state }
     }
@@ -162,6 +152,12 @@ impl<T> ManyFits<T> {
     pub fn converged(&self) -> usize {
         self.status.iter().filter(|status| status.is_converged()).count()
     }
+}
+
+/// Entries of so many fits at a time.
+fn chunks<E, D: Dimension>(array: &mut Array<E, D>, fits: usize) -> ChunksMut<'_, E> {
+    let of_fit = array.shape()[1..].iter().product::<usize>();
+    array.as_slice_mut().unwrap_or_default().chunks_mut(fits * of_fit)
 }
 
 /// The state of a parameter if it moves, and its bounds.
