@@ -52,15 +52,14 @@ impl<T: Real> FittedCurve<'_, T> {
     /// ```
     pub fn contour(&self, first: &str, second: &str, level: f64, points: usize) -> Result<Contour<T>, ProfileError> {
         let (i, j) = (free_parameter(self, first)?, free_parameter(self, second)?);
-        let (a, b) = (step_of(self, i), step_of(self, j));
         let correlation = self.covariance().correlation()[[i, j]].to_f64();
         let correlation = if correlation.is_finite() { correlation.clamp(-1.0, 1.0) } else { 0.0 };
         let across = (1.0 - correlation * correlation).sqrt();
         let direction = |k: usize| {
             let (sine, cosine) = (TAU * k as f64 / points as f64).sin_cos();
-            [a * cosine, b * (correlation * cosine + across * sine)]
+            [cosine, correlation * cosine + across * sine]
         };
-        self.border([first, second], [i, j], level, (0..points).map(direction).collect())
+        self.contour_towards(first, second, level, &(0..points).map(direction).collect::<Vec<_>>())
     }
 
     /// The border of the joint region in directions of one's own: `[1, 0]` is a step of one standard error of the first
@@ -78,21 +77,11 @@ impl<T: Real> FittedCurve<'_, T> {
     ) -> Result<Contour<T>, ProfileError> {
         let (i, j) = (free_parameter(self, first)?, free_parameter(self, second)?);
         let (a, b) = (step_of(self, i), step_of(self, j));
-        let steps = directions.iter().map(|[cosine, sine]| [a * cosine, b * sine]).collect();
-        self.border([first, second], [i, j], level, steps)
-    }
-
-    fn border(
-        &self,
-        names: [&str; 2],
-        [i, j]: [usize; 2],
-        level: f64,
-        steps: Vec<[f64; 2]>,
-    ) -> Result<Contour<T>, ProfileError> {
         if i == j {
-            return Err(ProfileError::SameParameter { name: names[0].into() });
+            return Err(ProfileError::SameParameter { name: first.into() });
         }
         let root = self.joint_root_level(level)?;
+        let steps: Vec<[f64; 2]> = directions.iter().map(|[along, across]| [a * along, b * across]).collect();
         let leads_nowhere = |step: &&[f64; 2]| !step.iter().all(|step| step.is_finite()) || **step == [0.0; 2];
         if let Some(&direction) = steps.iter().find(leads_nowhere) {
             return Err(ProfileError::Direction { direction });
@@ -106,7 +95,7 @@ impl<T: Real> FittedCurve<'_, T> {
                 Err(error) => failed.push(error),
             }
         }
-        Ok(Contour { names: names.map(String::from), points, failed })
+        Ok(Contour { names: [first, second].map(String::from), points, failed })
     }
 
     fn border_point(&self, held: [(usize, f64); 2], root: f64) -> Result<ContourPoint<T>, ProfileError> {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::FittedCurve;
 use super::bootstrap::{Bootstrap, FailedReplicate};
-use super::synthetic::{DrawSource, Scheme};
+use super::synthetic::{Draw, DrawSource, Scheme};
 use crate::curve::FitFailure;
 use crate::curve::iteration_observer::FitCounter;
 use crate::curve::noise::Noise;
@@ -168,22 +168,19 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
         }
         let counts = checked.is_of_counts();
         let scheme = self.scheme.unwrap_or(if counts { Scheme::Parametric } else { Scheme::Residuals });
-        let fitted = || self.fit.responses().to_vec();
-        match scheme {
-            Scheme::Residuals if counts => Err(BootstrapError::ResidualsOfCounts),
-            Scheme::Residuals if inference.degrees_of_freedom() == 0 => Err(BootstrapError::NoDegreesOfFreedom),
-            Scheme::Residuals => {
-                let leverages = self.fit.basis()?.leverages();
-                Ok(DrawSource::residuals(&checked.data, fitted(), self.fit.whitened_residuals(), &leverages))
-            }
-            Scheme::Cases if matches!(checked.data.noise, Noise::Correlated(_)) => Err(BootstrapError::CorrelatedCases),
-            Scheme::Cases => Ok(DrawSource::cases(checked)),
-            Scheme::Parametric if counts => Ok(DrawSource::counts(&checked.data, fitted())),
+        let (data, map) = (&checked.data, &checked.map);
+        let draw = match scheme {
+            Scheme::Residuals if counts => return Err(BootstrapError::ResidualsOfCounts),
+            Scheme::Residuals if inference.degrees_of_freedom() == 0 => return Err(BootstrapError::NoDegreesOfFreedom),
+            Scheme::Residuals => Draw::residuals(data, self.fit.whitened_residuals(), &self.fit.basis()?.leverages()),
+            Scheme::Cases if matches!(data.noise, Noise::Correlated(_)) => return Err(BootstrapError::CorrelatedCases),
+            Scheme::Cases => Draw::Cases { free: map.free().len().saturating_sub(map.priors().count()) },
+            Scheme::Parametric if counts => Draw::Poisson,
             Scheme::Parametric => {
-                let variance = inference.noise_variance().ok_or(BootstrapError::NoDegreesOfFreedom)?;
-                Ok(DrawSource::normal(&checked.data, fitted(), variance.sqrt()))
+                Draw::Normal(inference.noise_variance().ok_or(BootstrapError::NoDegreesOfFreedom)?.sqrt())
             }
-        }
+        };
+        Ok(DrawSource { data, fitted: self.fit.responses(), draw })
     }
 
     fn gather(&self, results: Vec<Result<Vec<T>, FitFailure>>) -> Bootstrap<T> {

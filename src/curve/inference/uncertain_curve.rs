@@ -31,6 +31,9 @@ pub struct BandPoint<T> {
     pub high: T,
 }
 
+/// Points row after row, and the responses of a row together.
+pub(super) type Band<T> = Result<Vec<BandPoint<T>>, StatisticsError>;
+
 impl<T: Real> UncertainCurve<'_, T> {
     /// The responses to these predictors.
     pub(in crate::curve) fn predict(&self, x: Rows<'_, T>) -> Result<Vec<T>, EvaluationError> {
@@ -44,20 +47,12 @@ impl<T: Real> UncertainCurve<'_, T> {
     }
 
     /// See [`FittedCurve::confidence_band`](crate::FittedCurve::confidence_band).
-    pub(in crate::curve) fn confidence_band(
-        &self,
-        x: Rows<'_, T>,
-        level: f64,
-    ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
+    pub(in crate::curve) fn confidence_band(&self, x: Rows<'_, T>, level: f64) -> Band<T> {
         self.band(x, level, |_, _| Ok(T::ZERO))
     }
 
     /// See [`FittedCurve::prediction_band`](crate::FittedCurve::prediction_band).
-    pub(in crate::curve) fn prediction_band(
-        &self,
-        x: Rows<'_, T>,
-        level: f64,
-    ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
+    pub(in crate::curve) fn prediction_band(&self, x: Rows<'_, T>, level: f64) -> Band<T> {
         let (outputs, noise) = (self.curve.response_count(), self.inference.noise());
         if noise.kind == ResponseKind::Counts {
             return self.band(x, level, |index, mean| {
@@ -70,12 +65,7 @@ impl<T: Real> UncertainCurve<'_, T> {
     }
 
     /// See [`FittedCurve::prediction_band_with_sigma`](crate::FittedCurve::prediction_band_with_sigma).
-    pub(in crate::curve) fn prediction_band_with_sigma(
-        &self,
-        x: Rows<'_, T>,
-        sigma: &[T],
-        level: f64,
-    ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
+    pub(in crate::curve) fn prediction_band_with_sigma(&self, x: Rows<'_, T>, sigma: &[T], level: f64) -> Band<T> {
         let noise = self.inference.noise();
         if noise.kind == ResponseKind::Counts {
             return Err(StatisticsError::SigmaOfCounts);
@@ -92,12 +82,7 @@ impl<T: Real> UncertainCurve<'_, T> {
     }
 
     /// The band with a noise of that variance added to each response, by its index and the response.
-    fn band(
-        &self,
-        x: Rows<'_, T>,
-        level: f64,
-        noise: impl Fn(usize, T) -> Result<T, StatisticsError>,
-    ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
+    fn band(&self, x: Rows<'_, T>, level: f64, noise: impl Fn(usize, T) -> Result<T, StatisticsError>) -> Band<T> {
         let covariance = self.inference.covariance();
         let quantile = quantile(level, covariance.freedom())?;
         let (expected, found, outputs) = (self.width, x.width(), self.curve.response_count());

@@ -127,13 +127,11 @@ impl<T: Real> StoredFit<T> {
     ///
     /// [`StoredFitError::OtherCurve`] if the curve has another number of parameters or responses.
     pub fn with_curve(self, curve: impl Curve<T> + 'static) -> Result<Self, StoredFitError> {
-        let (expected, found) = (self.parameters().len(), curve.parameter_count());
-        if found != expected {
-            return Err(StoredFitError::OtherCurve { what: "parameters", expected, found });
-        }
-        let (expected, found) = (self.outputs, curve.response_count());
-        if found != expected {
-            return Err(StoredFitError::OtherCurve { what: "responses", expected, found });
+        let parameters = ("parameters", self.parameters().len(), curve.parameter_count());
+        for (what, expected, found) in [parameters, ("responses", self.outputs, curve.response_count())] {
+            if found != expected {
+                return Err(StoredFitError::OtherCurve { what, expected, found });
+            }
         }
         Ok(StoredFit { curve: Some(Arc::new(curve)), ..self })
     }
