@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::normal_factors::NormalFactors;
+use crate::curve::FittedCurve;
 use crate::real::Real;
 use crate::solver::FitStatus;
 use crate::solver::lockstep::LaneResult;
@@ -23,18 +24,6 @@ pub(super) struct Outcomes<'o, T> {
     pub(super) iterations: &'o mut [usize],
 }
 
-/// Result of a fit by the full engine.
-pub(super) struct Fitted<T> {
-    /// Values and standard errors.
-    pub(super) parameters: Vec<(T, T)>,
-    /// Rows, if they are asked for.
-    pub(super) covariance: Vec<T>,
-    pub(super) cost: T,
-    pub(super) degrees_of_freedom: usize,
-    pub(super) status: FitStatus,
-    pub(super) iterations: usize,
-}
-
 impl<T: Real> Outcomes<'_, T> {
     /// The numbers of the fits.
     pub(super) fn fits(&self) -> Range<usize> {
@@ -49,30 +38,40 @@ impl<T: Real> Outcomes<'_, T> {
 
     /// A fit that could not begin at its start.
     pub(super) fn refuse(&mut self, fit: usize, status: FitStatus, start: &[T]) {
-        let (fit, nothing) = (fit - self.first, T::from_f64(f64::NAN));
+        let nothing = T::from_f64(f64::NAN);
+        self.fill(fit, status, start, nothing, nothing);
+    }
+
+    /// A fit whose bounds leave nothing to be fitted to so many points.
+    pub(super) fn hold(&mut self, fit: usize, start: &[T], cost: T, points: usize) {
+        self.fill(fit, FitStatus::Converged, start, T::ZERO, cost);
+        self.degrees_of_freedom[fit - self.first] = points;
+    }
+
+    /// A fit without steps, whose errors and covariances are this number.
+    fn fill(&mut self, fit: usize, status: FitStatus, parameters: &[T], error: T, cost: T) {
+        let fit = fit - self.first;
         let of_fit = fit * self.n..(fit + 1) * self.n;
-        self.parameters[of_fit.clone()].copy_from_slice(start);
-        self.standard_errors[of_fit].fill(nothing);
+        self.parameters[of_fit.clone()].copy_from_slice(parameters);
+        self.standard_errors[of_fit].fill(error);
         if let Some(rows) = self.covariances.chunks_exact_mut(self.n * self.n).nth(fit) {
-            rows.fill(nothing);
+            rows.fill(error);
         }
-        (self.cost[fit], self.status[fit]) = (nothing, status);
+        (self.cost[fit], self.status[fit]) = (cost, status);
         (self.degrees_of_freedom[fit], self.iterations[fit]) = (0, 0);
     }
 
     /// A fit by the full engine.
-    pub(super) fn take_fitted(&mut self, fit: usize, fitted: Fitted<T>) {
+    pub(super) fn take_fitted(&mut self, fit: usize, status: FitStatus, fitted: &FittedCurve<'_, T>) {
+        let (report, inference) = (fitted.report(), fitted.inference());
+        self.fill(fit, status, &report.x, T::ZERO, report.cost);
         let fit = fit - self.first;
-        let of_fit = fit * self.n..(fit + 1) * self.n;
-        let rows = self.parameters[of_fit.clone()].iter_mut().zip(&mut self.standard_errors[of_fit]);
-        for ((parameter, standard_error), found) in rows.zip(fitted.parameters) {
-            (*parameter, *standard_error) = found;
-        }
+        (self.degrees_of_freedom[fit], self.iterations[fit]) = (inference.degrees_of_freedom(), report.iterations);
+        let errors = self.standard_errors[fit * self.n..].iter_mut().zip(inference.parameters());
+        errors.for_each(|(error, parameter)| *error = parameter.standard_error);
         if let Some(rows) = self.covariances.chunks_exact_mut(self.n * self.n).nth(fit) {
-            rows.copy_from_slice(&fitted.covariance);
+            rows.iter_mut().zip(inference.covariance().matrix()).for_each(|(entry, found)| *entry = found);
         }
-        (self.cost[fit], self.degrees_of_freedom[fit]) = (fitted.cost, fitted.degrees_of_freedom);
-        (self.status[fit], self.iterations[fit]) = (fitted.status, fitted.iterations);
     }
 
     /// A fit in lockstep that ended at these parameters, given their derivatives by the free ones if others are fixed or tied. It is left
