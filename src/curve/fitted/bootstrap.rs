@@ -9,11 +9,11 @@ use crate::statistics::sample_quantile;
 /// The result of a bootstrap: the parameters of all replicates, their spread and intervals.
 #[derive(Debug)]
 pub struct Bootstrap<T> {
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
     /// The parameters of the fit itself.
-    optimum: Vec<T>,
-    estimates: Array2<T>,
-    failed: Vec<FailedReplicate>,
+    pub(super) optimum: Vec<T>,
+    pub(super) estimates: Array2<T>,
+    pub(super) failed: Vec<FailedReplicate>,
 }
 
 /// A replicate that could not be fitted.
@@ -26,10 +26,6 @@ pub struct FailedReplicate {
 }
 
 impl<T: Real> Bootstrap<T> {
-    pub(super) fn new(names: Vec<String>, optimum: Vec<T>, estimates: Array2<T>, failed: Vec<FailedReplicate>) -> Self {
-        Bootstrap { names, optimum, estimates, failed }
-    }
-
     /// The names of the parameters.
     pub fn names(&self) -> &[String] {
         &self.names

@@ -100,7 +100,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         let noise = ResponseNoise::of(&checked, &covariance, robust.as_ref())?;
         let (responses, totals) = (OnceLock::new(), OnceLock::new());
         let mut fit = FittedCurve {
-            inference: FitInference::new(parameters, covariance, noise),
+            inference: FitInference { parameters, covariance, noise },
             checked,
             report,
             attempts: Attempts::default(),

@@ -26,7 +26,7 @@ impl<T: Real> FittedCurve<'_, T> {
         if self.own_predictors() != 1 {
             return None;
         }
-        let (data, response_noise) = (&self.checked.data, self.inference.noise());
+        let (data, response_noise) = (&self.checked.data, &self.inference.noise);
         let (width, outputs, unit) = (data.width(), data.outputs(), response_noise.unit());
         let (residuals, whitened, has_sets) = (self.residuals(), self.whitened_residuals(), self.has_data_sets());
         let point = |index: usize| {

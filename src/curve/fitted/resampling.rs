@@ -195,6 +195,6 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
         let optimum = self.fit.report.x.clone();
         let estimates =
             Array2::from_shape_fn((flat.len() / optimum.len(), optimum.len()), |(i, j)| flat[i * optimum.len() + j]);
-        Bootstrap::new(names, optimum, estimates, failed)
+        Bootstrap { names, optimum, estimates, failed }
     }
 }

@@ -147,7 +147,7 @@ macro_rules! inference_methods {
         /// ```
         #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
         pub fn plot(&self) -> Result<crate::curve::Plot, crate::curve::PlotError> {
-            let plot = self.inference.noise().empty_plot();
+            let plot = self.inference.noise.empty_plot();
             Ok(self.plot_series()?.into_iter().fold(plot, crate::curve::Plot::series))
         }
     };

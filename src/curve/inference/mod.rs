@@ -40,9 +40,10 @@ pub(super) use uncertain_curve::UncertainCurve;
 /// ```
 #[derive(Debug, Clone)]
 pub struct FitInference<T: Real> {
-    parameters: Vec<FittedParameter<T>>,
-    covariance: Covariance<T>,
-    noise: ResponseNoise<T>,
+    pub(super) parameters: Vec<FittedParameter<T>>,
+    pub(super) covariance: Covariance<T>,
+    /// Noise of new responses.
+    pub(super) noise: ResponseNoise<T>,
 }
 
 /// One parameter of a fit.
@@ -64,10 +65,6 @@ pub struct FittedParameter<T> {
 }
 
 impl<T: Real> FitInference<T> {
-    pub(super) fn new(parameters: Vec<FittedParameter<T>>, covariance: Covariance<T>, noise: ResponseNoise<T>) -> Self {
-        FitInference { parameters, covariance, noise }
-    }
-
     /// The statistics of some parameters, by their indices.
     pub(super) fn selected(&self, indices: &[usize]) -> Self {
         let n = self.parameters.len();
@@ -107,11 +104,6 @@ impl<T: Real> FitInference<T> {
     /// `√(‖r‖² / degrees of freedom)`; `None` with as many parameters as observations.
     pub fn residual_standard_deviation(&self) -> Option<T> {
         self.covariance.residual_standard_deviation()
-    }
-
-    /// Noise of new responses.
-    pub(super) fn noise(&self) -> &ResponseNoise<T> {
-        &self.noise
     }
 
     /// Variance of a response whose sigma is one: one where the noise is known, otherwise that of the residuals.

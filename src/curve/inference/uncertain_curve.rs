@@ -53,7 +53,7 @@ impl<T: Real> UncertainCurve<'_, T> {
 
     /// See [`FittedCurve::prediction_band`](crate::FittedCurve::prediction_band).
     pub(in crate::curve) fn prediction_band(&self, x: Rows<'_, T>, level: f64) -> Band<T> {
-        let (outputs, noise) = (self.curve.response_count(), self.inference.noise());
+        let (outputs, noise) = (self.curve.response_count(), &self.inference.noise);
         if noise.kind == ResponseKind::Counts {
             return self.band(x, level, |index, mean| {
                 let (row, value) = (index / outputs, mean.to_f64());
@@ -66,7 +66,7 @@ impl<T: Real> UncertainCurve<'_, T> {
 
     /// See [`FittedCurve::prediction_band_with_sigma`](crate::FittedCurve::prediction_band_with_sigma).
     pub(in crate::curve) fn prediction_band_with_sigma(&self, x: Rows<'_, T>, sigma: &[T], level: f64) -> Band<T> {
-        let noise = self.inference.noise();
+        let noise = &self.inference.noise;
         if noise.kind == ResponseKind::Counts {
             return Err(StatisticsError::SigmaOfCounts);
         }

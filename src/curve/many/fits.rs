@@ -131,7 +131,8 @@ impl<T: Real> ManyFits<T> {
         let sigma = (self.kind != ResponseKind::Weighted).then(|| vec![T::ONE]);
         let unit_variance = if self.noise == NoiseKind::Robust { T::INFINITY } else { variance };
         let parameters = (0..self.names.len()).map(|index| self.parameter(fit, index)).collect();
-        Some(FitInference::new(parameters, covariance, ResponseNoise { kind: self.kind, unit_variance, sigma }))
+        let noise = ResponseNoise { kind: self.kind, unit_variance, sigma };
+        Some(FitInference { parameters, covariance, noise })
     }
 
     fn parameter(&self, fit: usize, index: usize) -> FittedParameter<T> {

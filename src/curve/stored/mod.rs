@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 pub use error::StoredFitError;
 use record::StoredRecord;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::inference::{PlotPoint, UncertainCurve, inference_methods};
 use super::model::FromModel;
@@ -45,7 +45,8 @@ use crate::real::Real;
 /// the fit. A model of the library that was given by its type is loaded by its name, and evaluated by other code, whose values may
 /// differ in the last digit; [`with_model`](Self::with_model) of the type takes the same code. A model of one's own, or a closure, is not stored: a program that loads such a fit gives it again, by
 /// [`with_model`](Self::with_model) or [`with_curve`](Self::with_curve).
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(into = "StoredRecord<T>", try_from = "StoredRecord<T>", bound = "T: Real")]
 pub struct StoredFit<T: Real> {
     pub(super) curve: Option<Arc<dyn Curve<T>>>,
     /// Predictors in a row.
@@ -210,18 +211,6 @@ impl<T: Real> StoredFit<T> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path);
         Self::from_json(&text.map_err(|source| StoredFitError::Io { path: path.to_owned(), source })?)
-    }
-}
-
-impl<T: Real> Serialize for StoredFit<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        StoredRecord::of(self).serialize(serializer)
-    }
-}
-
-impl<'de, T: Real> Deserialize<'de> for StoredFit<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        StoredRecord::<T>::deserialize(deserializer)?.into_fit().map_err(serde::de::Error::custom)
     }
 }
 

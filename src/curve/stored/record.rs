@@ -39,40 +39,44 @@ enum ModelRecord {
 }
 
 /// `x`, `y`, the length of the error bar, the residual, and whether it is an outlier.
-#[derive(Serialize, Deserialize)]
-struct PointRecord(Exact, Exact, Option<Exact>, Exact, bool);
+type PointRecord = (Exact, Exact, Option<Exact>, Exact, bool);
 
-impl<T: Real> StoredRecord<T> {
-    pub(super) fn of(fit: &StoredFit<T>) -> Self {
+impl<T: Real> From<StoredFit<T>> for StoredRecord<T> {
+    fn from(fit: StoredFit<T>) -> Self {
         let model = fit.model().map(|model| match model {
             AnyModel::Named(model) => ModelRecord::Named(model.name().to_owned()),
             AnyModel::Formula(formula) => ModelRecord::Formula(formula),
         });
-        let point = |point: &PlotPoint| {
-            let PlotPoint { x, y, error, residual, is_outlier, .. } = *point;
-            PointRecord(Exact(x), Exact(y), error.map(Exact), Exact(residual), is_outlier)
+        let point = |PlotPoint { x, y, error, residual, is_outlier, .. }| {
+            (Exact(x), Exact(y), error.map(Exact), Exact(residual), is_outlier)
         };
+        let FitInference { parameters, covariance, noise } = fit.inference;
         StoredRecord {
             version: VERSION,
             model,
             predictors: fit.width,
             responses: fit.outputs,
-            parameters: fit.parameters().to_vec(),
-            covariance: fit.covariance().clone(),
-            noise: fit.inference.noise().clone(),
+            parameters,
+            covariance,
+            noise,
             criteria: fit.criteria,
-            summary: fit.summary.clone(),
-            points: fit.points.as_ref().map(|points| points.iter().map(point).collect()),
+            summary: fit.summary,
+            points: fit.points.map(|points| points.into_iter().map(point).collect()),
         }
     }
+}
+
+impl<T: Real> TryFrom<StoredRecord<T>> for StoredFit<T> {
+    type Error = String;
 
     /// Returns the fit, or a message on parts that contradict each other.
-    pub(super) fn into_fit(self) -> Result<StoredFit<T>, String> {
-        if self.version != VERSION {
-            return Err(format!("the fit is stored in version {} of the format, not {VERSION}", self.version));
+    fn try_from(record: StoredRecord<T>) -> Result<Self, String> {
+        if record.version != VERSION {
+            return Err(format!("the fit is stored in version {} of the format, not {VERSION}", record.version));
         }
-        let model = self.model.map(ModelRecord::into_model).transpose()?;
-        let (width, outputs, count) = (self.predictors, self.responses, self.parameters.len());
+        let model = record.model.map(ModelRecord::into_model).transpose()?;
+        let StoredRecord { parameters, covariance, noise, criteria, .. } = record;
+        let (width, outputs, count) = (record.predictors, record.responses, parameters.len());
         if let Some(model) = &model {
             let (of_model, needed, name) = (model.parameters().len(), model.predictor_count(), model.to_string());
             if of_model != count {
@@ -84,17 +88,17 @@ impl<T: Real> StoredRecord<T> {
                 ));
             }
         }
-        let Criteria { observations, parameters, .. } = self.criteria;
-        if observations < parameters {
-            return Err(format!("{parameters} parameters are fitted to {observations} observations"));
+        let (fitted, observations) = (criteria.parameters, criteria.observations);
+        if observations < fitted {
+            return Err(format!("{fitted} parameters are fitted to {observations} observations"));
         }
-        if outputs == 0 || self.noise.sigma.as_ref().is_some_and(|sigma| sigma.len() != outputs) {
+        if outputs == 0 || noise.sigma.as_ref().is_some_and(|sigma| sigma.len() != outputs) {
             return Err(format!("sigma is not that of {outputs} responses"));
         }
-        if count == 0 || self.covariance.unscaled().nrows() != count {
+        if count == 0 || covariance.unscaled().nrows() != count {
             return Err(format!("the covariance is not that of {count} parameters"));
         }
-        let point = |PointRecord(Exact(x), Exact(y), error, Exact(residual), is_outlier)| {
+        let point = |(Exact(x), Exact(y), error, Exact(residual), is_outlier): PointRecord| {
             let error = error.map(|Exact(error)| error);
             PlotPoint { set: 0, x, y, error, residual, is_outlier }
         };
@@ -102,10 +106,10 @@ impl<T: Real> StoredRecord<T> {
             curve: model.map(curve_of),
             width,
             outputs,
-            inference: FitInference::new(self.parameters, self.covariance, self.noise),
-            criteria: self.criteria,
-            summary: self.summary,
-            points: self.points.map(|points| points.into_iter().map(point).collect()),
+            inference: FitInference { parameters, covariance, noise },
+            criteria,
+            summary: record.summary,
+            points: record.points.map(|points| points.into_iter().map(point).collect()),
         })
     }
 }
