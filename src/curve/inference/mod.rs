@@ -3,6 +3,7 @@
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod drawing;
 mod methods;
+#[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
 mod plot_point;
 mod response_noise;
 mod uncertain_curve;

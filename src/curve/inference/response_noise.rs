@@ -6,7 +6,7 @@ use crate::real::Real;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(bound = "T: Real"))]
-pub(in crate::curve) struct ResponseNoise<T> {
+pub(in crate::curve) struct ResponseNoise<T: Real> {
     pub(in crate::curve) kind: ResponseKind,
     /// The variance of a response whose sigma is one; infinite where nothing is known of it.
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
