@@ -105,7 +105,7 @@ impl<T: Real> ManyFits<T> {
     /// use marquardt::{FitMany, Tie};
     /// use ndarray::array;
     ///
-    /// let y = array![[0.1, 1.9, 4.2, 5.9], [5.0, 3.1, 0.8, -0.9]];
+    /// let y = array![[0.1, 1.9, 4.2, 5.9_f64], [5.0, 3.1, 0.8, -0.9]];
     /// let fits = FitMany::new(Linear, &[0.0, 1.0, 2.0, 3.0], &y).guessed().covariances(true).fit()?;
     /// let second = fits.inference(1).unwrap();
     /// assert!(second.confidence_interval("slope", 0.95)?.contains(-2.0));
