@@ -7,7 +7,7 @@
 //! | several data sets | [`GlobalFit`], with shared parameters; [`FitMany`], thousands of the same kind |
 //! | several starts | [`MultiStart`], [`Minima`] |
 //! | the result | [`FittedCurve`], [`FittedParameter`], each [`Warning`] about it, its [`Attempts`], its report [`FitSummary`]; `StoredFit` in a file (feature `serde`) |
-//! | uncertainty | [`Interval`], [`BandPoint`], [`Profile`], [`Contour`], [`Bootstrap`] |
+//! | uncertainty | [`FitInference`], which all results share, [`Interval`], [`BandPoint`], [`Profile`], [`Contour`], [`Bootstrap`] |
 //! | diagnostics | [`Influence`], and the tests of [`statistics`](crate::statistics) |
 //! | which curve | [`Criteria`], [`Comparison`], [`f_test`], [`likelihood_ratio_test`] |
 //! | files and pictures | `Table` (feature `csv`), `Plot` (feature `plot`) |

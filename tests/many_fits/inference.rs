@@ -1,7 +1,7 @@
 //! The statistics of each of many fits are those of the single fit.
 
 use marquardt::curve::{FitInference, FitOptions, ManyFits};
-use marquardt::models::ExponentialDecayOffset;
+use marquardt::models::{ExponentialDecayOffset, Linear};
 use marquardt::{CurveFit, FitMany, Loss, Real, Tie};
 use ndarray::{Array2, array};
 
@@ -123,6 +123,17 @@ fn none_where_nothing_is_known() {
     let found = fit(&[0.0, 1.0, 2.0], &array![[4.0, 2.0, 1.2]], true);
     assert!(found.status[0].is_converged() && found.inference(0).is_none());
     assert_eq!(found.names, NAMES);
+}
+
+#[test]
+fn none_where_variances_underflow() {
+    let x: Vec<f32> = (0..25).map(|i| 1e8 * i as f32).collect();
+    let y = Array2::from_shape_fn((1, 25), |(_, i)| 1e-13 * (1.0 + 0.3 * i as f32) + 3e-15 * (5.0 * i as f32).sin());
+    let found = FitMany::new(Linear, &x, &y).start(&[3e-22, 1e-13]).covariances(true).fit().unwrap();
+    let (errors, covariances) = (found.standard_errors.row(0), found.covariances.as_ref().unwrap());
+    assert!(found.status[0].is_converged() && errors.iter().all(|&error| error > 0.0), "{found:?}");
+    assert!(covariances.iter().any(|&entry| entry == 0.0));
+    assert!(found.inference(0).is_none());
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl<T: Real> ManyFits<T> {
     }
 
     /// Statistics of one fit: intervals by Student's t distribution, and derived quantities. `None` unless
-    /// [covariances](crate::FitMany::covariances) were asked for, there was a fit, and its noise is known or has degrees of freedom. Of
+    /// [covariances](crate::FitMany::covariances) were asked for, there was a fit, its noise is known or has degrees of freedom, and no variance over- or underflows. Of
     /// counts and of a robust fit there is no residual variance, and the [unscaled](Covariance::unscaled) covariance is the covariance itself.
     ///
     /// ```
@@ -122,7 +122,12 @@ impl<T: Real> ManyFits<T> {
             // The cost is no sum of squares.
             noise => (noise == NoiseKind::Counts, T::from_f64(f64::NAN), T::ONE),
         };
-        if !is_known && freedom == 0 {
+        let is_square = |(&variance, &error): (&T, &T)| {
+            let root = variance.sqrt();
+            root == error || (root - error).abs() <= T::from_f64(1e-3) * error
+        };
+        let are_exact = matrix.diag().iter().zip(self.standard_errors.row(fit)).all(is_square);
+        if !is_known && freedom == 0 || !are_exact {
             return None;
         }
         let names = self.names.iter().map(String::as_str);

@@ -95,7 +95,22 @@ impl<T: Real, const N: usize> NormalFactors<T, N> {
             let depends = first.iter().any(|&slope| slope != T::ZERO);
             return if is_variance && depends { T::INFINITY } else { T::ZERO };
         }
+        self.variance * self.unscaled(first, second)
+    }
+
+    fn unscaled(&self, first: &[T; N], second: &[T; N]) -> T {
         let products = first.iter().zip(second).zip(&self.inverse_pivots);
-        self.variance * products.fold(T::ZERO, |sum, ((&first, &second), &inverse)| sum + first * second * inverse)
+        products.fold(T::ZERO, |sum, ((&first, &second), &inverse)| sum + first * second * inverse)
+    }
+
+    /// The root of a variance, also where that underflows.
+    #[inline]
+    pub(super) fn standard_error(&self, whitened: &[T; N]) -> T {
+        let variance = self.covariance(whitened, whitened, true);
+        if variance < T::MIN_POSITIVE && self.is_sound && self.variance.is_finite() {
+            self.variance.sqrt() * self.unscaled(whitened, whitened).sqrt()
+        } else {
+            variance.sqrt()
+        }
     }
 }

@@ -101,7 +101,7 @@ impl<T: Real> Outcomes<'_, T> {
         let n = self.n;
         for index in 0..n {
             let gradient = whitened(index);
-            self.standard_errors[fit * n + index] = normal.covariance(&gradient, &gradient, true).sqrt();
+            self.standard_errors[fit * n + index] = normal.standard_error(&gradient);
             if self.covariances.is_empty() {
                 continue;
             }
