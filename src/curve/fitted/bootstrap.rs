@@ -2,6 +2,7 @@
 
 use ndarray::{Array1, Array2, ArrayView2};
 
+use crate::curve::estimate::check_level;
 use crate::curve::{FitFailure, Interval, StatisticsError};
 use crate::real::Real;
 use crate::statistics::sample_quantile;
@@ -73,9 +74,7 @@ impl<T: Real> Bootstrap<T> {
     ///
     /// [`StatisticsError`] for a level that is not between 0 and 1, or a name that no parameter has.
     pub fn percentile_interval(&self, name: &str, level: f64) -> Result<Interval<T>, StatisticsError> {
-        if !(level > 0.0 && level < 1.0) {
-            return Err(StatisticsError::Level { level });
-        }
+        check_level(level)?;
         let column = self.estimates.column(self.index(name)?);
         let mut values: Vec<f64> = column.iter().map(|value| value.to_f64()).collect();
         values.sort_by(f64::total_cmp);

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
 use super::ray::{Ray, free_parameter, step_of};
-use crate::curve::StatisticsError;
+use crate::curve::estimate::check_level;
 use crate::real::Real;
 use crate::statistics::distributions::pair_quantile;
 
@@ -80,7 +80,9 @@ impl<T: Real> FittedCurve<'_, T> {
         if i == j {
             return Err(ProfileError::SameParameter { name: first.into() });
         }
-        let root = self.joint_root_level(level)?;
+        check_level(level)?;
+        // The signed root that two parameters keep to with this probability.
+        let root = pair_quantile(level, self.covariance().freedom()).sqrt();
         let steps: Vec<[f64; 2]> = directions.iter().map(|[along, across]| [a * along, b * across]).collect();
         let leads_nowhere = |step: &&[f64; 2]| !step.iter().all(|step| step.is_finite()) || **step == [0.0; 2];
         if let Some(&direction) = steps.iter().find(leads_nowhere) {
@@ -110,14 +112,5 @@ impl<T: Real> FittedCurve<'_, T> {
             at.iter_mut().zip(ray.held_at(way)).for_each(|(at, (_, value))| *at = value);
         }
         Ok(ContourPoint { at, end })
-    }
-
-    /// The signed root that two parameters keep to with this probability.
-    fn joint_root_level(&self, level: f64) -> Result<f64, StatisticsError> {
-        if level > 0.0 && level < 1.0 {
-            Ok(pair_quantile(level, self.covariance().freedom()).sqrt())
-        } else {
-            Err(StatisticsError::Level { level })
-        }
     }
 }
