@@ -48,10 +48,7 @@ impl<T: Real> FittedCurve<'_, T> {
     ///
     /// The curve's own error when it cannot be evaluated, or a message when there is no such data set or the number of
     /// predictors is another.
-    pub fn predict_data_set<'x>(&self, name: &str, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError>
-    where
-        T: 'x,
-    {
+    pub fn predict_data_set<'x>(&self, name: &str, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError> {
         let mut parts = self.checked.curve.as_global().into_iter().flat_map(|curve| &curve.parts);
         let part = parts.find(|part| part.name == name);
         let part = part.ok_or_else(|| EvaluationError::from(format!("there is no data set {name:?}")))?;

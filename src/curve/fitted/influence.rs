@@ -55,7 +55,7 @@ impl<T: Real> FittedCurve<'_, T> {
         }
         let (covariance, count) = (self.covariance(), self.checked.data.y().len());
         let variance = self.inference.noise_variance().ok_or(StatisticsError::NoDegreesOfFreedom)?;
-        let basis = self.basis().map_err(StatisticsError::Evaluation)?;
+        let basis = self.basis()?;
         let (all, residuals) = (basis.leverages(), self.whitened_residuals());
         let parameters: T = all.iter().copied().sum();
         // What rounding leaves of 1 − h where a response is met whatever it is.

@@ -35,10 +35,7 @@ macro_rules! inference_methods {
         ///
         /// The curve's own error when it cannot be evaluated, or a message when the number of predictors in a row is another than
         /// in the fit, or the fit was stored without its curve.
-        pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError>
-        where
-            T: 'x,
-        {
+        pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError> {
             self.uncertain_curve()?.predict(x.into())
         }
 
@@ -66,11 +63,8 @@ macro_rules! inference_methods {
             &self,
             x: impl Into<Rows<'x, T>>,
             level: f64,
-        ) -> Result<Vec<BandPoint<T>>, StatisticsError>
-        where
-            T: 'x,
-        {
-            self.uncertain_curve().map_err(StatisticsError::Evaluation)?.confidence_band(x.into(), level)
+        ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
+            self.uncertain_curve()?.confidence_band(x.into(), level)
         }
 
         /// The band that contains a new response to each of these predictors with probability `level`: that of the curve, and
@@ -91,11 +85,8 @@ macro_rules! inference_methods {
             &self,
             x: impl Into<Rows<'x, T>>,
             level: f64,
-        ) -> Result<Vec<BandPoint<T>>, StatisticsError>
-        where
-            T: 'x,
-        {
-            self.uncertain_curve().map_err(StatisticsError::Evaluation)?.prediction_band(x.into(), level)
+        ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
+            self.uncertain_curve()?.prediction_band(x.into(), level)
         }
 
         /// The [prediction band](Self::prediction_band) of new responses with these standard deviations, one to each response,
@@ -110,13 +101,8 @@ macro_rules! inference_methods {
             x: impl Into<Rows<'x, T>>,
             sigma: impl Into<Rows<'x, T>>,
             level: f64,
-        ) -> Result<Vec<BandPoint<T>>, StatisticsError>
-        where
-            T: 'x,
-        {
-            let (curve, sigma): (_, Rows<'x, T>) = (self.uncertain_curve(), sigma.into());
-            let curve = curve.map_err(StatisticsError::Evaluation)?;
-            curve.prediction_band_with_sigma(x.into(), &sigma.into_flat(), level)
+        ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
+            self.uncertain_curve()?.prediction_band_with_sigma(x.into(), &sigma.into().into_flat(), level)
         }
 
         /// A plot of the data, the curve with its bands at 95 %, and the residuals, to be labelled further and saved. Feature

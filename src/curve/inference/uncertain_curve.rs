@@ -98,9 +98,7 @@ impl<T: Real> UncertainCurve<'_, T> {
             range: |_| (-T::INFINITY, T::INFINITY),
             are_expected: &AtomicBool::default(),
         };
-        let linearized =
-            differences.linearize(self.curve, (&x.into_flat(), expected), &parameters, &mut y, &mut jacobian);
-        linearized.map_err(StatisticsError::Evaluation)?;
+        differences.linearize(self.curve, (&x.into_flat(), expected), &parameters, &mut y, &mut jacobian)?;
         let points = y.into_iter().zip(jacobian.chunks_exact(n)).enumerate();
         let points = points.map(|(index, (value, gradient))| {
             if !(value.is_finite() && all_finite(gradient)) {
