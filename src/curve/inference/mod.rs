@@ -3,17 +3,19 @@
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod drawing;
 mod methods;
+mod parameter;
 #[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
 mod plot_point;
 mod response_noise;
 mod uncertain_curve;
 
-use super::{Estimate, Interval, ParameterState, StatisticsError, Tie};
+use super::{Estimate, Interval, StatisticsError, Tie};
 use crate::kernels::vector::all_finite;
 use crate::real::Real;
 use crate::solver::Covariance;
 
 pub(super) use methods::{inference_methods, methods_of};
+pub use parameter::FittedParameter;
 #[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
 pub(super) use plot_point::PlotPoint;
 pub(super) use response_noise::{ResponseKind, ResponseNoise};
@@ -47,24 +49,6 @@ pub struct FitInference<T: Real> {
     pub(super) noise: ResponseNoise<T>,
 }
 
-/// One parameter of a fit.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(bound = "T: Real"))]
-pub struct FittedParameter<T> {
-    /// Its name.
-    pub name: String,
-    /// Its value.
-    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
-    pub value: T,
-    /// Its standard error, from the scatter of the residuals or from a known noise; infinite where the data do not determine
-    /// it, and zero where it did not move: fixed, or held by a bound.
-    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
-    pub standard_error: T,
-    /// Its state after the fit.
-    pub state: ParameterState,
-}
-
 impl<T: Real> FitInference<T> {
     /// The statistics of some parameters, by their indices.
     pub(super) fn selected(&self, indices: &[usize]) -> Self {
@@ -92,7 +76,8 @@ impl<T: Real> FitInference<T> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// Covariance and correlation of the parameters. All of them are undetermined where it could not be computed.
+    /// Covariance and correlation of the parameters. All of them are undetermined where it could not be
+    /// computed; see [`covariance_error`](crate::FittedCurve::covariance_error).
     pub fn covariance(&self) -> &Covariance<T> {
         &self.covariance
     }
