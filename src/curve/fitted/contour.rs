@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
-use super::ray::{Ray, free_parameter, step_of};
+use super::ray::Ray;
 use crate::curve::estimate::check_level;
 use crate::real::Real;
 use crate::statistics::distributions::pair_quantile;
@@ -51,7 +51,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     pub fn contour(&self, first: &str, second: &str, level: f64, points: usize) -> Result<Contour<T>, ProfileError> {
-        let (i, j) = (free_parameter(self, first)?, free_parameter(self, second)?);
+        let ((i, _), (j, _)) = (self.free_parameter(first)?, self.free_parameter(second)?);
         let correlation = self.covariance().correlation()[[i, j]].to_f64();
         let correlation = if correlation.is_finite() { correlation.clamp(-1.0, 1.0) } else { 0.0 };
         let across = (1.0 - correlation * correlation).sqrt();
@@ -75,8 +75,7 @@ impl<T: Real> FittedCurve<'_, T> {
         level: f64,
         directions: &[[f64; 2]],
     ) -> Result<Contour<T>, ProfileError> {
-        let (i, j) = (free_parameter(self, first)?, free_parameter(self, second)?);
-        let (a, b) = (step_of(self, i), step_of(self, j));
+        let ((i, a), (j, b)) = (self.free_parameter(first)?, self.free_parameter(second)?);
         if i == j {
             return Err(ProfileError::SameParameter { name: first.into() });
         }

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::FittedCurve;
-use super::ray::{Ray, RayPoint, free_parameter, step_of};
+use super::ray::{Ray, RayPoint};
 use crate::curve::StatisticsError;
 use crate::curve::estimate::quantile;
 use crate::real::Real;
@@ -181,9 +181,8 @@ impl<T: Real> FittedCurve<'_, T> {
     ///
     /// As [`profile_interval`](Self::profile_interval).
     pub fn profile(&self, name: &str, level: f64, points: usize) -> Result<Profile<T>, ProfileError> {
-        let index = free_parameter(self, name)?;
+        let (index, step) = self.free_parameter(name)?;
         let root = quantile(level, self.covariance().freedom())?;
-        let step = step_of(self, index);
         let side = |direction: f64| -> Result<(T, IntervalEnd, Vec<ProfilePoint<T>>), ProfileError> {
             let mut ray = Ray::new(self, vec![(index, direction * step)])?;
             let (way, end) = ray.extent(root)?;

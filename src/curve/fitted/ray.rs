@@ -53,32 +53,23 @@ pub(super) struct RayPoint<T> {
     pub(super) parameters: Vec<T>,
 }
 
-/// The index of a free parameter.
-pub(super) fn free_parameter<T: Real>(fit: &FittedCurve<'_, T>, name: &str) -> Result<usize, ProfileError> {
-    let map = &fit.checked.map;
-    let index = fit.inference.index(name)?;
-    let is = match map.parameters[index].role {
-        Role::Free => return Ok(index),
-        Role::Fixed => "fixed",
-        Role::Tied(_) => "tied to others",
-    };
-    Err(ProfileError::NotFree { name: name.into(), is })
-}
-
-/// The standard error of a parameter, or something of its size where the data do not determine it, or a bound holds it.
-pub(super) fn step_of<T: Real>(fit: &FittedCurve<'_, T>, index: usize) -> f64 {
-    let parameter = &fit.parameters()[index];
-    let (error, value) = (parameter.standard_error.to_f64(), parameter.value.to_f64().abs());
-    if error.is_finite() && error > 0.0 {
-        error
-    } else if value > 0.0 {
-        0.1 * value
-    } else {
-        fit.checked.map.parameters[index].scale.to_f64()
-    }
-}
-
 impl<T: Real> FittedCurve<'_, T> {
+    /// The index of a free parameter, and its standard error, or something of its size where the data do not determine it, or a bound
+    /// holds it.
+    pub(super) fn free_parameter(&self, name: &str) -> Result<(usize, f64), ProfileError> {
+        let index = self.inference.index(name)?;
+        let (found, given) = (&self.parameters()[index], &self.checked.map.parameters[index]);
+        let (error, value) = (found.standard_error.to_f64(), found.value.to_f64().abs());
+        let is = match given.role {
+            Role::Free if error.is_finite() && error > 0.0 => return Ok((index, error)),
+            Role::Free if value > 0.0 => return Ok((index, 0.1 * value)),
+            Role::Free => return Ok((index, given.scale.to_f64())),
+            Role::Fixed => "fixed",
+            Role::Tied(_) => "tied to others",
+        };
+        Err(ProfileError::NotFree { name: name.into(), is })
+    }
+
     /// Increase of twice the cost by a squared standard error of one parameter: one where the noise is known, otherwise its
     /// variance. For a robust loss the variance is that of M-estimates, times the mean curvature of the loss, with which
     /// the cost rises (Hampel et al. 1986, *Robust statistics*, 7.2).
