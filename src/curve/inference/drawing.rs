@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis};
 
-use super::uncertain_curve::BandResult;
+use super::uncertain_curve::Bands;
 use super::{BandPoint, PlotPoint, ResponseKind, ResponseNoise, UncertainCurve};
 use crate::curve::{Plot, PlotError, Rows, Series, StatisticsError};
 use crate::real::Real;
@@ -60,7 +60,7 @@ impl<T: Real> UncertainCurve<'_, T> {
 
     /// `(x, low, high)` of a band, response after response, where the curve and its derivative are finite; empty where there
     /// is no such band.
-    fn edges(&self, mut x: Array2<T>, band: impl Fn(Rows<'_, T>) -> BandResult<T>) -> Vec<(f64, f64, f64)> {
+    fn edges(&self, mut x: Array2<T>, band: impl Fn(Rows<'_, T>) -> Bands<T>) -> Vec<(f64, f64, f64)> {
         let points = loop {
             match band(Rows::from(&x)) {
                 Ok(points) => break points,

@@ -32,7 +32,7 @@ pub struct BandPoint<T> {
 }
 
 /// Points row after row, and the responses of a row together.
-pub(super) type BandResult<T> = Result<Vec<BandPoint<T>>, StatisticsError>;
+pub(super) type Bands<T> = Result<Vec<BandPoint<T>>, StatisticsError>;
 
 impl<T: Real> UncertainCurve<'_, T> {
     /// The responses to these predictors.
@@ -47,12 +47,12 @@ impl<T: Real> UncertainCurve<'_, T> {
     }
 
     /// See [`FittedCurve::confidence_band`](crate::FittedCurve::confidence_band).
-    pub(in crate::curve) fn confidence_band(&self, x: Rows<'_, T>, level: f64) -> BandResult<T> {
+    pub(in crate::curve) fn confidence_band(&self, x: Rows<'_, T>, level: f64) -> Bands<T> {
         self.band(x, level, |_, _| Ok(T::ZERO))
     }
 
     /// See [`FittedCurve::prediction_band`](crate::FittedCurve::prediction_band).
-    pub(in crate::curve) fn prediction_band(&self, x: Rows<'_, T>, level: f64) -> BandResult<T> {
+    pub(in crate::curve) fn prediction_band(&self, x: Rows<'_, T>, level: f64) -> Bands<T> {
         let (outputs, noise) = (self.curve.response_count(), &self.inference.noise);
         if noise.kind == ResponseKind::Counts {
             return self.band(x, level, |index, mean| {
@@ -65,12 +65,7 @@ impl<T: Real> UncertainCurve<'_, T> {
     }
 
     /// See [`FittedCurve::prediction_band_with_sigma`](crate::FittedCurve::prediction_band_with_sigma).
-    pub(in crate::curve) fn prediction_band_with_sigma(
-        &self,
-        x: Rows<'_, T>,
-        sigma: &[T],
-        level: f64,
-    ) -> BandResult<T> {
+    pub(in crate::curve) fn prediction_band_with_sigma(&self, x: Rows<'_, T>, sigma: &[T], level: f64) -> Bands<T> {
         let noise = &self.inference.noise;
         if noise.kind == ResponseKind::Counts {
             return Err(StatisticsError::SigmaOfCounts);
@@ -87,12 +82,7 @@ impl<T: Real> UncertainCurve<'_, T> {
     }
 
     /// The band with a noise of that variance added to each response, by its index and the response.
-    fn band(
-        &self,
-        x: Rows<'_, T>,
-        level: f64,
-        noise: impl Fn(usize, T) -> Result<T, StatisticsError>,
-    ) -> BandResult<T> {
+    fn band(&self, x: Rows<'_, T>, level: f64, noise: impl Fn(usize, T) -> Result<T, StatisticsError>) -> Bands<T> {
         let covariance = self.inference.covariance();
         let quantile = quantile(level, covariance.freedom())?;
         let (expected, found, outputs) = (self.width, x.width(), self.curve.response_count());
