@@ -1,5 +1,6 @@
 //! Parts that are none of the crate's, in its loop: each is a file and a line here.
 
+mod doubling;
 mod halved;
 mod logarithmic;
 mod lu_model;
