@@ -14,6 +14,7 @@ use super::orthogonal::Orthogonal;
 use super::pass_on::pass_on_model;
 use super::row_model::RowModel;
 use crate::evaluation::{Along, Costs, Evaluation};
+use crate::pass_on::behind_pointer;
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
 use crate::storage::Dynamic;
@@ -58,14 +59,8 @@ fn beside_rows<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> R
     })
 }
 
-macro_rules! behind_the_box {
-    ($this:expr, $($call:tt)+) => {
-        (**$this).$($call)+
-    };
-}
-
 impl<T: Real> LinearModel<T> for BoxedModel<T> {
-    pass_on_model!(linearize behind_the_box);
-    pass_on_model!(solve behind_the_box);
-    pass_on_model!(learn behind_the_box);
+    pass_on_model!(linearize behind_pointer);
+    pass_on_model!(solve behind_pointer);
+    pass_on_model!(learn behind_pointer);
 }

@@ -243,12 +243,6 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         }
     }
 
-    fn state(&self) -> OptimizerState<T> {
-        let mut state = OptimizerState::default();
-        self.save_into(&mut state);
-        state
-    }
-
     fn save_into(&self, state: &mut OptimizerState<T>) {
         let mut to = StateWriter::new(state, NAME, self.inner.iterations());
         self.decay.iter().for_each(|(name, value)| to.hyperparameter(name, value));

@@ -128,12 +128,6 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         memory.layout.checked_view(optimizer, variable, flat)
     }
 
-    fn state(&self) -> OptimizerState<T> {
-        let mut state = OptimizerState::default();
-        self.save_into(&mut state);
-        state
-    }
-
     fn save_into(&self, state: &mut OptimizerState<T>) {
         let mut to = StateWriter::new(state, self.rule.name(), self.iterations);
         self.hyperparameters.iter().for_each(|(name, value)| to.hyperparameter(name, value));

@@ -158,12 +158,6 @@ impl<T: Real> Optimizer<T> for Groups<T> {
         }
     }
 
-    fn state(&self) -> OptimizerState<T> {
-        let mut state = OptimizerState::default();
-        self.save_into(&mut state);
-        state
-    }
-
     fn save_into(&self, state: &mut OptimizerState<T>) {
         let mut to = StateWriter::new(state, NAME, self.iterations);
         if let Some(memory) = &self.memory {

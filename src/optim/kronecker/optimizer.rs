@@ -97,12 +97,6 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         memory.layout.checked_view(NAME, variable, &memory.velocity)
     }
 
-    fn state(&self) -> OptimizerState<T> {
-        let mut state = OptimizerState::default();
-        self.save_into(&mut state);
-        state
-    }
-
     fn save_into(&self, state: &mut OptimizerState<T>) {
         let mut to = StateWriter::new(state, NAME, self.iterations);
         self.settings.hyperparameters.iter().for_each(|(name, value)| to.hyperparameter(name, value));

@@ -146,12 +146,6 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
         training.layout.checked_view(NAME, variable, slot)
     }
 
-    fn state(&self) -> OptimizerState<T> {
-        let mut state = OptimizerState::default();
-        self.save_into(&mut state);
-        state
-    }
-
     fn save_into(&self, state: &mut OptimizerState<T>) {
         let mut to = StateWriter::new(state, NAME, self.iterations());
         let hyperparameters = HYPERPARAMETERS.iter().zip(&self.settings.training.hyperparameters);
