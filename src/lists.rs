@@ -26,6 +26,15 @@ impl<I> Lists<I> {
         Lists { starts: vec![0], items: Vec::new() }
     }
 
+    /// Lists of these lengths, all of one item.
+    pub(crate) fn filled(lengths: impl Iterator<Item = usize>, item: I) -> Self
+    where
+        I: Clone,
+    {
+        let starts = prefix_sums(lengths);
+        Lists { items: vec![item; starts[starts.len() - 1]], starts }
+    }
+
     /// Last item of the last list.
     pub(crate) fn last_mut(&mut self) -> Option<&mut I> {
         self.items[self.starts[self.starts.len() - 1]..].last_mut()
@@ -56,6 +65,12 @@ impl<I> Lists<I> {
             next[list] += 1;
         }
         Lists { starts, items: sorted }
+    }
+
+    /// Forgets all lists.
+    pub(crate) fn clear(&mut self) {
+        self.starts.truncate(1);
+        self.items.clear();
     }
 
     /// Number of lists.

@@ -44,6 +44,7 @@
 
 mod block_choice;
 mod block_jacobi;
+mod block_normal;
 mod block_rows;
 mod block_sums;
 mod cgls;
@@ -60,7 +61,6 @@ mod form;
 mod forward_product;
 mod held;
 mod independent_set;
-mod inexact_normal;
 mod iterative_schur;
 mod kept_rows;
 mod matrix_free;

@@ -1,5 +1,7 @@
 //! The normal equations of a Jacobian of blocks.
 
+use std::sync::Arc;
+
 use super::block_rows::BlockStructure;
 use super::block_sums::BlockSums;
 use super::choice::PlanError;
@@ -35,7 +37,7 @@ const AFFORDABLE: f64 = 40.0;
 /// is far slower. Rows are kept for the first step. If it does not need them they are dropped, and kept again from the first step on that
 /// does; the problem is then linearised again at the same point.
 pub struct SparseNormal<T> {
-    structure: BlockStructure,
+    structure: Arc<BlockStructure>,
     /// Sums at the current point and at the candidate.
     sums: [BlockEquations<T>; 2],
     /// Index of the current point's.
@@ -68,7 +70,7 @@ impl<T: Real> SparseNormal<T> {
     /// # Errors
     ///
     /// Matrices that take more than the memory budget, in bytes.
-    pub(super) fn new(structure: BlockStructure, budget: usize) -> Result<Self, PlanError> {
+    pub(super) fn new(structure: Arc<BlockStructure>, budget: usize) -> Result<Self, PlanError> {
         let n = structure.columns();
         let sizes: Vec<usize> = (0..structure.blocks()).map(|block| structure.size(block)).collect();
         let mut pairs = Vec::new();
@@ -117,7 +119,8 @@ impl<T: Real> SparseNormal<T> {
         n: usize,
         x: &[T],
     ) -> Result<Result<Self, PlanError>, EvaluationError> {
-        let normal = BlockStructure::new(problem, n).and_then(|structure| SparseNormal::new(structure, usize::MAX));
+        let normal =
+            BlockStructure::new(problem, n).and_then(|structure| SparseNormal::new(Arc::new(structure), usize::MAX));
         let mut normal = match normal {
             Ok(normal) => normal,
             Err(error) => return Ok(Err(error)),

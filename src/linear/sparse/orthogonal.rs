@@ -87,16 +87,12 @@ impl<T: Real> OrthogonalElimination<T> {
             self.begin_front(factor, s);
             for &k in self.own.of(s) {
                 let (r, jacobian) = rows(k as usize);
-                let touched = structure.touched(k as usize);
                 let width = jacobian.len() / r.len().max(1);
                 for (row, &r) in jacobian.chunks_exact(width.max(1)).zip(r) {
                     let own = self.front.push_row(r);
-                    let mut row = row;
-                    for &block in touched {
-                        let (entries, others) = row.split_at(structure.size(block as usize));
-                        let at = self.positions[factor.symbolic.label[block as usize] as usize];
-                        own[at..at + entries.len()].copy_from_slice(entries);
-                        row = others;
+                    for (block, columns) in structure.parts(k as usize) {
+                        let at = self.positions[factor.symbolic.label[block] as usize];
+                        own[at..at + columns.len()].copy_from_slice(&row[columns]);
                     }
                 }
                 self.front.absorb(FEWEST_ROWS);
