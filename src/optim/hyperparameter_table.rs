@@ -88,3 +88,17 @@ impl HyperparameterTable {
         Ok(())
     }
 }
+
+/// Defines builders that set the hyperparameters of these names to a number or a schedule, by `with_hyperparameter`.
+macro_rules! hyperparameter_builders {
+    ($($(#[$attribute:meta])* $builder:ident = $name:literal;)*) => {
+        $(
+            $(#[$attribute])*
+            pub fn $builder(self, value: impl Into<Hyperparameter>) -> Self {
+                self.with_hyperparameter($name, value)
+            }
+        )*
+    };
+}
+
+pub(super) use hyperparameter_builders;

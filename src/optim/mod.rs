@@ -53,6 +53,7 @@ pub use convention::Convention;
 pub use error::{OptimizerError, OptimizerResult};
 pub use first_order::{FirstOrder, NonFinite, Slot, Slots, StepContext, UpdateRule};
 pub use groups::Groups;
+use hyperparameter_table::hyperparameter_builders;
 pub use kronecker::{KroneckerLevenbergMarquardt, KroneckerStep};
 pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;

@@ -2,7 +2,7 @@
 
 use crate::optim::{
     Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
-    UpdateRule,
+    UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
 
@@ -40,9 +40,9 @@ impl<T: Real> Adagrad<T> {
         self.with_rule(|rule| rule.initial_accumulator_value = initial_accumulator_value)
     }
 
-    /// Stability constant `ε`, added to the denominator; 1e-7 unless set.
-    pub fn with_epsilon(self, epsilon: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("epsilon", epsilon)
+    hyperparameter_builders! {
+        /// Stability constant `ε`, added to the denominator; 1e-7 unless set.
+        with_epsilon = "epsilon";
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::optim::{
     Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
-    UpdateRule,
+    UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
 
@@ -46,19 +46,13 @@ impl<T: Real> Adam<T> {
 }
 
 impl<T: Real, const DECOUPLED: bool> FirstOrder<T, AdamRule<DECOUPLED>> {
-    /// Sets the decay rate of the average gradient; 0.9 unless set.
-    pub fn with_beta_1(self, beta_1: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("beta_1", beta_1)
-    }
-
-    /// Sets the decay rate of the average squared gradient; 0.999 unless set.
-    pub fn with_beta_2(self, beta_2: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("beta_2", beta_2)
-    }
-
-    /// Stability constant `ε`, added to the denominator; 1e-7 unless set, 1e-8 in PyTorch.
-    pub fn with_epsilon(self, epsilon: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("epsilon", epsilon)
+    hyperparameter_builders! {
+        /// Sets the decay rate of the average gradient; 0.9 unless set.
+        with_beta_1 = "beta_1";
+        /// Sets the decay rate of the average squared gradient; 0.999 unless set.
+        with_beta_2 = "beta_2";
+        /// Stability constant `ε`, added to the denominator; 1e-7 unless set, 1e-8 in PyTorch.
+        with_epsilon = "epsilon";
     }
 
     /// Divides by the largest average square so far (AMSGrad); `false` unless set.

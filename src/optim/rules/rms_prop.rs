@@ -2,7 +2,7 @@
 
 use crate::optim::{
     Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
-    UpdateRule,
+    UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
 
@@ -35,19 +35,13 @@ impl<T: Real> RmsProp<T> {
         Self::new(learning_rate).with_convention(Convention::PyTorch).with_rho(0.99).with_epsilon(1e-8)
     }
 
-    /// Sets the decay rate of the averages; 0.9 unless set.
-    pub fn with_rho(self, rho: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("rho", rho)
-    }
-
-    /// The part of the last step that is made again; 0 unless set.
-    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("momentum", momentum)
-    }
-
-    /// Stability constant `ε`, added to the denominator; 1e-7 unless set.
-    pub fn with_epsilon(self, epsilon: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("epsilon", epsilon)
+    hyperparameter_builders! {
+        /// Sets the decay rate of the averages; 0.9 unless set.
+        with_rho = "rho";
+        /// The part of the last step that is made again; 0 unless set.
+        with_momentum = "momentum";
+        /// Stability constant `ε`, added to the denominator; 1e-7 unless set.
+        with_epsilon = "epsilon";
     }
 
     /// Divides by the root of the variance instead of the average square; `false` unless set.

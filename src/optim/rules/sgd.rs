@@ -2,7 +2,7 @@
 
 use crate::optim::{
     Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
-    UpdateRule,
+    UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
 
@@ -55,19 +55,16 @@ impl<T: Real> Sgd<T> {
         Self::new(learning_rate).with_convention(Convention::PyTorch)
     }
 
-    /// The part of the last step that is made again; 0 unless set.
-    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("momentum", momentum)
+    hyperparameter_builders! {
+        /// The part of the last step that is made again; 0 unless set.
+        with_momentum = "momentum";
+        /// The part of a gradient that stays out of the momentum, by PyTorch's formulas; 0 unless set. Keras has none.
+        with_dampening = "dampening";
     }
 
     /// Enables Nesterov momentum; `false` unless set. It has no effect without momentum.
     pub fn with_nesterov(self, nesterov: bool) -> Self {
         self.with_rule(|rule| rule.nesterov = nesterov)
-    }
-
-    /// The part of a gradient that stays out of the momentum, by PyTorch's formulas; 0 unless set. Keras has none.
-    pub fn with_dampening(self, dampening: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("dampening", dampening)
     }
 }
 
