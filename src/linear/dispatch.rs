@@ -8,6 +8,7 @@ use super::cgls::Cgls;
 use super::choice::{Plan, PlanError};
 use super::dual::DualForm;
 use super::form::LinearForm;
+use super::matrix_free::MatrixFree;
 use super::matrix_free_dual::MatrixFreeDual;
 use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved};
 use super::orthogonal::Orthogonal;
@@ -53,8 +54,10 @@ impl<T: Real> Forms<T> {
 /// Makes a model as planned, in the other forms.
 fn beside_rows<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
     Ok(match plan.form {
-        LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(MatrixFreeDual::new(plan)),
-        LinearForm::TruncatedConjugateGradients => Box::new(Cgls::new(plan)),
+        LinearForm::FactoredDual | LinearForm::ConjugateGradients => {
+            Box::new(MatrixFree::new(plan, MatrixFreeDual::new(plan.form)))
+        }
+        LinearForm::TruncatedConjugateGradients => Box::new(MatrixFree::new(plan, Cgls::new(plan.truncation))),
         _ => of_blocks(plan, blocks.ok_or(PlanError::Form(plan.form))?)?,
     })
 }

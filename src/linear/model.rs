@@ -191,8 +191,7 @@ pub trait LinearModel<T: Real> {
     /// `‖D⁻¹Jᵀr‖`.
     fn gradient_norm(&mut self, evaluation: &mut dyn Evaluation<T>, d: &[T]) -> Result<T, EvaluationError> {
         let _ = evaluation;
-        let scaled = self.gradient().iter().zip(d);
-        Ok(scaled.fold(T::ZERO, |sum, (&g, &d)| sum + (g / d) * (g / d)).sqrt())
+        Ok(scaled_gradient_norm(self.gradient(), d))
     }
 
     /// Learns from a trial, or changes after one that could not be made.
@@ -201,6 +200,11 @@ pub trait LinearModel<T: Real> {
         let _ = lesson;
         None
     }
+}
+
+/// `‖D⁻¹g‖`.
+pub(super) fn scaled_gradient_norm<T: Real>(gradient: &[T], d: &[T]) -> T {
+    gradient.iter().zip(d).fold(T::ZERO, |sum, (&g, &d)| sum + (g / d) * (g / d)).sqrt()
 }
 
 /// Computes the right-hand side of a correction, summed in `work`, in the variables that are free.
