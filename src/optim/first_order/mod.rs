@@ -98,7 +98,7 @@ pub enum NonFinite {
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// An optimizer with this rule, at a learning rate or a schedule of it.
     pub fn from_rule(rule: R, learning_rate: impl Into<Hyperparameter>) -> Self {
-        let mut hyperparameters = StepSettings::table(rule.name(), rule.hyperparameters());
+        let mut hyperparameters = StepSettings::table(R::NAME, R::HYPERPARAMETERS);
         hyperparameters.put("learning_rate", learning_rate.into());
         FirstOrder {
             hyperparameters,

@@ -20,7 +20,7 @@ use crate::real::Real;
 ///
 /// impl<T: Real> UpdateRule<T> for SignDescent {
 ///     type Step = T;
-///     fn name(&self) -> &'static str { "sign_descent" }
+///     const NAME: &'static str = "sign_descent";
 ///     fn prepare(&self, step: &StepContext<'_>) -> T { T::from_f64(step.learning_rate()) }
 ///     fn update(&self, &rate: &T, w: &mut [T], gradient: &[T], _: Slots<'_, T>) {
 ///         for (w, &g) in w.iter_mut().zip(gradient) {
@@ -44,15 +44,13 @@ pub trait UpdateRule<T: Real>: Send {
     type Step;
 
     /// The optimizer's name, in snake case.
-    fn name(&self) -> &'static str;
+    const NAME: &'static str;
 
     /// Hyperparameters beyond those that every first-order optimizer has.
-    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        &[]
-    }
+    const HYPERPARAMETERS: &'static [HyperparameterSpec] = &[];
 
     /// Slots: numbers kept for every entry of the variables from step to step. It may depend on the hyperparameters, which come
-    /// in the order of [`hyperparameters`](Self::hyperparameters).
+    /// in the order of [`HYPERPARAMETERS`](Self::HYPERPARAMETERS).
     fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
         let _ = hyperparameters;
         Vec::new()

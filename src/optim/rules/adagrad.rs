@@ -56,14 +56,9 @@ pub struct AdagradStep<T> {
 
 impl<T: Real> UpdateRule<T> for AdagradRule {
     type Step = AdagradStep<T>;
-
-    fn name(&self) -> &'static str {
-        "adagrad"
-    }
-
-    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        const { &[HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative)] }
-    }
+    const NAME: &'static str = "adagrad";
+    const HYPERPARAMETERS: &'static [HyperparameterSpec] =
+        &[HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative)];
 
     fn slots(&self, _: &[Hyperparameter]) -> Vec<Slot> {
         vec![Slot { name: "accumulator", initial: self.initial_accumulator_value }]

@@ -78,20 +78,12 @@ pub struct AdamStep<T> {
 
 impl<T: Real, const DECOUPLED: bool> UpdateRule<T> for AdamRule<DECOUPLED> {
     type Step = AdamStep<T>;
-
-    fn name(&self) -> &'static str {
-        if DECOUPLED { "adamw" } else { "adam" }
-    }
-
-    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        const {
-            &[
-                HyperparameterSpec::new("beta_1", 0.9, HyperparameterDomain::FractionBelowOne),
-                HyperparameterSpec::new("beta_2", 0.999, HyperparameterDomain::FractionBelowOne),
-                HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
-            ]
-        }
-    }
+    const NAME: &'static str = if DECOUPLED { "adamw" } else { "adam" };
+    const HYPERPARAMETERS: &'static [HyperparameterSpec] = &[
+        HyperparameterSpec::new("beta_1", 0.9, HyperparameterDomain::FractionBelowOne),
+        HyperparameterSpec::new("beta_2", 0.999, HyperparameterDomain::FractionBelowOne),
+        HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
+    ];
 
     fn slots(&self, _: &[Hyperparameter]) -> Vec<Slot> {
         let slots = [Slot::zeros("momentum"), Slot::zeros("velocity"), Slot::zeros("velocity_hat")];

@@ -91,20 +91,12 @@ impl<T: Real> RmsPropStep<T> {
 
 impl<T: Real> UpdateRule<T> for RmsPropRule {
     type Step = RmsPropStep<T>;
-
-    fn name(&self) -> &'static str {
-        "rmsprop"
-    }
-
-    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        const {
-            &[
-                HyperparameterSpec::new("rho", 0.9, HyperparameterDomain::Fraction),
-                HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::Fraction),
-                HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
-            ]
-        }
-    }
+    const NAME: &'static str = "rmsprop";
+    const HYPERPARAMETERS: &'static [HyperparameterSpec] = &[
+        HyperparameterSpec::new("rho", 0.9, HyperparameterDomain::Fraction),
+        HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::Fraction),
+        HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
+    ];
 
     fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
         let mut slots = vec![Slot::zeros("velocity")];

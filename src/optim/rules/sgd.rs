@@ -80,19 +80,11 @@ pub struct SgdStep<T> {
 
 impl<T: Real> UpdateRule<T> for SgdRule {
     type Step = SgdStep<T>;
-
-    fn name(&self) -> &'static str {
-        "sgd"
-    }
-
-    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        const {
-            &[
-                HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::Fraction),
-                HyperparameterSpec::new("dampening", 0.0, HyperparameterDomain::Fraction),
-            ]
-        }
-    }
+    const NAME: &'static str = "sgd";
+    const HYPERPARAMETERS: &'static [HyperparameterSpec] = &[
+        HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::Fraction),
+        HyperparameterSpec::new("dampening", 0.0, HyperparameterDomain::Fraction),
+    ];
 
     fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
         if hyperparameters[0] == Hyperparameter::Number(0.0) { Vec::new() } else { vec![Slot::zeros("momentum")] }
