@@ -63,5 +63,5 @@ pub use state::OptimizerState;
 
 pub use crate::hyperparameters::{
     CosineDecay, CosineDecayRestarts, ExponentialDecay, Hyperparameter, HyperparameterDomain, HyperparameterError,
-    HyperparameterSpec, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay, PolynomialDecay, Schedule,
+    HyperparameterSpec, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay, PolynomialDecay, Schedule, TimeDecay,
 };

@@ -2,18 +2,16 @@
 
 mod cosine;
 mod cosine_restarts;
-mod exponential;
-mod inverse_time;
 mod piecewise_constant;
 mod polynomial;
+mod time_decay;
 mod warmup;
 
 pub use cosine::CosineDecay;
 pub use cosine_restarts::CosineDecayRestarts;
-pub use exponential::ExponentialDecay;
-pub use inverse_time::InverseTimeDecay;
 pub use piecewise_constant::PiecewiseConstantDecay;
 pub use polynomial::PolynomialDecay;
+pub use time_decay::{ExponentialDecay, InverseTimeDecay, TimeDecay};
 pub use warmup::LinearWarmup;
 
 use super::{Hyperparameter, HyperparameterError};
