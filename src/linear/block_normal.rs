@@ -82,11 +82,8 @@ impl<T: Real, S: BlockSystem<T>> LinearModel<T> for BlockNormal<T, S> {
         None
     }
 
-    fn solve(
-        &mut self,
-        &mut Damped { lambda, d, exact, .. }: &mut Damped<'_, T>,
-        step: &mut [T],
-    ) -> Result<T, Unsolved> {
+    fn solve(&mut self, damped: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved> {
+        let &mut Damped { lambda, d, exact, .. } = damped;
         let (end, rows) = (self.tolerance(exact), &self.rows[self.current]);
         let system = DampedRows { rows, lambda, d };
         self.system.factorize(system)?;

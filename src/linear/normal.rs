@@ -123,11 +123,8 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for NormalEquations<T, S> {
     }
 
     #[inline(always)]
-    fn solve(
-        &mut self,
-        &mut Damped { lambda, d, held, .. }: &mut Damped<'_, T>,
-        step: &mut [T],
-    ) -> Result<T, Unsolved> {
+    fn solve(&mut self, damped: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved> {
+        let &mut Damped { lambda, d, held, .. } = damped;
         let n = self.n();
         let Sums { gram, gradient } = &self.sums[usize::from(self.second)];
         let gradient = gradient.as_ref();

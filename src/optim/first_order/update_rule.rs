@@ -21,7 +21,7 @@ use crate::real::Real;
 /// impl<T: Real> UpdateRule<T> for SignDescent {
 ///     type Step = T;
 ///     const NAME: &'static str = "sign_descent";
-///     fn prepare(&self, step: &StepContext<'_>) -> T { T::from_f64(step.learning_rate()) }
+///     fn prepare(&self, step: &StepContext<'_>) -> T { T::from_f64(step.learning_rate) }
 ///     fn update(&self, &rate: &T, w: &mut [T], gradient: &[T], _: Slots<'_, T>) {
 ///         for (w, &g) in w.iter_mut().zip(gradient) {
 ///             if g > T::ZERO { *w -= rate } else if g < T::ZERO { *w += rate }
@@ -110,24 +110,18 @@ impl Slot {
 
 /// Numbers that a step is computed from.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct StepContext<'a> {
-    pub(super) iterations: u64,
-    pub(super) learning_rate: f64,
+    /// Steps made before.
+    pub iterations: u64,
+    /// The learning rate of this step.
+    pub learning_rate: f64,
+    /// Convention of the formulas.
+    pub convention: Convention,
     pub(super) hyperparameters: &'a [f64],
-    pub(super) convention: Convention,
 }
 
 impl StepContext<'_> {
-    /// Steps made before.
-    pub fn iterations(&self) -> u64 {
-        self.iterations
-    }
-
-    /// The learning rate of this step.
-    pub fn learning_rate(&self) -> f64 {
-        self.learning_rate
-    }
-
     /// The rule's own hyperparameters in this step, in the order in which it lists them.
     ///
     /// # Panics
@@ -135,10 +129,5 @@ impl StepContext<'_> {
     /// When it lists another number of them.
     pub fn hyperparameters<const N: usize>(&self) -> [f64; N] {
         self.hyperparameters.try_into().expect("as many hyperparameters as the rule lists")
-    }
-
-    /// Convention of the formulas.
-    pub fn convention(&self) -> Convention {
-        self.convention
     }
 }

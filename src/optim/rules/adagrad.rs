@@ -66,11 +66,11 @@ impl<T: Real> UpdateRule<T> for AdagradRule {
 
     fn prepare(&self, step: &StepContext<'_>) -> AdagradStep<T> {
         let [epsilon] = step.hyperparameters();
-        let (inside, outside) = match step.convention() {
+        let (inside, outside) = match step.convention {
             Convention::Keras => (epsilon, 0.0),
             Convention::PyTorch => (0.0, epsilon),
         };
-        let [rate, inside, outside] = [step.learning_rate(), inside, outside].map(T::from_f64);
+        let [rate, inside, outside] = [step.learning_rate, inside, outside].map(T::from_f64);
         AdagradStep { rate, inside, outside }
     }
 

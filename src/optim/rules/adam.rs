@@ -96,10 +96,10 @@ impl<T: Real, const DECOUPLED: bool> UpdateRule<T> for AdamRule<DECOUPLED> {
 
     fn prepare(&self, step: &StepContext<'_>) -> AdamStep<T> {
         let [beta_1, beta_2, epsilon] = step.hyperparameters();
-        let t = (step.iterations() + 1) as f64;
+        let t = (step.iterations + 1) as f64;
         let correction = (1.0 - beta_2.powf(t)).sqrt();
-        let rate = step.learning_rate() / (1.0 - beta_1.powf(t));
-        let (rate, root_factor) = match step.convention() {
+        let rate = step.learning_rate / (1.0 - beta_1.powf(t));
+        let (rate, root_factor) = match step.convention {
             Convention::Keras => (rate * correction, 1.0),
             Convention::PyTorch => (rate, 1.0 / correction),
         };

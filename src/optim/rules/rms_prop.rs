@@ -112,8 +112,8 @@ impl<T: Real> UpdateRule<T> for RmsPropRule {
 
     fn prepare(&self, step: &StepContext<'_>) -> RmsPropStep<T> {
         let [rho, momentum, epsilon] = step.hyperparameters();
-        let rate = step.learning_rate();
-        let (inside, outside, into_momentum, from_momentum) = match step.convention() {
+        let rate = step.learning_rate;
+        let (inside, outside, into_momentum, from_momentum) = match step.convention {
             Convention::Keras => (epsilon, 0.0, rate, 1.0),
             Convention::PyTorch => (0.0, epsilon, 1.0, rate),
         };

@@ -96,10 +96,10 @@ impl<T: Real> UpdateRule<T> for SgdRule {
 
     fn prepare(&self, step: &StepContext<'_>) -> SgdStep<T> {
         let [momentum, dampening] = step.hyperparameters();
-        let rate = step.learning_rate();
-        let (into_momentum, from_momentum) = match step.convention() {
+        let rate = step.learning_rate;
+        let (into_momentum, from_momentum) = match step.convention {
             Convention::Keras => (-rate, 1.0),
-            Convention::PyTorch if step.iterations() == 0 => (1.0, -rate),
+            Convention::PyTorch if step.iterations == 0 => (1.0, -rate),
             Convention::PyTorch => (1.0 - dampening, -rate),
         };
         let (from_momentum, from_gradient) =
