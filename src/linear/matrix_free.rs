@@ -74,7 +74,7 @@ impl<T: Real, S: ProductSystem<T>> MatrixFree<T, S> {
     pub(super) fn new(plan: &Plan, system: S) -> Self {
         MatrixFree {
             n: plan.n,
-            point: ProductPoint::new(),
+            point: ProductPoint::default(),
             trace: None,
             ridge: IsotropicRidge::NONE,
             forms_gradient: plan.forms_gradient,

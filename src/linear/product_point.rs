@@ -5,7 +5,7 @@ use crate::problem::{EvaluationError, JacobianProducts};
 use crate::real::Real;
 
 /// A point where `J` is multiplied by, and the damping there.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct ProductPoint<T> {
     /// The point, and the one that a difference of the residuals goes to.
     x: Vec<T>,
@@ -20,12 +20,6 @@ pub(super) struct ProductPoint<T> {
 }
 
 impl<T: Real> ProductPoint<T> {
-    /// No point yet.
-    pub(super) fn new() -> Self {
-        let (x, ahead, r, gradient) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        ProductPoint { x, ahead, is_exact: true, r, gradient, lambda: T::ZERO }
-    }
-
     /// Takes up the point `x` of the residuals, where the cost is this. Returns true if half the sum of squares is the cost.
     pub(super) fn take_up(&mut self, x: &[T], cost: T) -> bool {
         self.x.clear();

@@ -5,7 +5,6 @@ use thiserror::Error;
 use crate::hyperparameters::HyperparameterError;
 use crate::problem::{EvaluationError, NotKroneckerFactored, NotLeastSquares};
 use crate::solver::SolveError;
-use crate::variables::VariableError;
 
 /// Result of a step, or of what belongs to one.
 pub type OptimizerResult<V> = Result<V, OptimizerError>;
@@ -144,9 +143,6 @@ pub enum OptimizerError {
     /// The settings or the problem do not allow a damped step.
     #[error(transparent)]
     Solve(#[from] SolveError),
-    /// The variables do not allow the operation.
-    #[error(transparent)]
-    Variables(#[from] VariableError),
 }
 
 impl OptimizerError {

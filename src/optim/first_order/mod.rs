@@ -11,7 +11,7 @@ mod undo_log;
 mod update_rule;
 
 pub use slots::Slots;
-pub use update_rule::{Slot, StepContext, UpdateRule};
+pub use update_rule::{SlotSpec, StepContext, UpdateRule};
 
 use memory::FirstOrderMemory;
 use step_settings::StepSettings;

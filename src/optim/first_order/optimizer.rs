@@ -2,7 +2,7 @@
 
 use ndarray::ArrayViewD;
 
-use super::{FirstOrder, FirstOrderMemory, Slot, StepSettings, UpdateRule};
+use super::{FirstOrder, FirstOrderMemory, SlotSpec, StepSettings, UpdateRule};
 use crate::optim::state_reader::StateReader;
 use crate::optim::state_writer::StateWriter;
 use crate::optim::{
@@ -45,7 +45,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     }
 
     /// The rule's slots, at its hyperparameters.
-    pub(super) fn slots_of_rule(&self) -> Vec<Slot> {
+    pub(super) fn slots_of_rule(&self) -> Vec<SlotSpec> {
         self.rule.slots(StepSettings::of_rule(&self.hyperparameters))
     }
 }

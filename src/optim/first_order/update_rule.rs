@@ -51,7 +51,7 @@ pub trait UpdateRule<T: Real>: Send {
 
     /// Slots: numbers kept for every entry of the variables from step to step. It may depend on the hyperparameters, which come
     /// in the order of [`HYPERPARAMETERS`](Self::HYPERPARAMETERS).
-    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
+    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<SlotSpec> {
         let _ = hyperparameters;
         Vec::new()
     }
@@ -94,17 +94,17 @@ pub trait UpdateRule<T: Real>: Send {
 
 /// A slot: a number kept for every entry of the variables.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Slot {
+pub struct SlotSpec {
     /// Its name, in snake case.
     pub name: &'static str,
     /// Its value before the first step.
     pub initial: f64,
 }
 
-impl Slot {
+impl SlotSpec {
     /// A slot that starts at zero.
     pub const fn zeros(name: &'static str) -> Self {
-        Slot { name, initial: 0.0 }
+        SlotSpec { name, initial: 0.0 }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Adagrad.
 
 use crate::optim::{
-    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, SlotSpec, Slots, StepContext,
     UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
@@ -60,8 +60,8 @@ impl<T: Real> UpdateRule<T> for AdagradRule {
     const HYPERPARAMETERS: &'static [HyperparameterSpec] =
         &[HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative)];
 
-    fn slots(&self, _: &[Hyperparameter]) -> Vec<Slot> {
-        vec![Slot { name: "accumulator", initial: self.initial_accumulator_value }]
+    fn slots(&self, _: &[Hyperparameter]) -> Vec<SlotSpec> {
+        vec![SlotSpec { name: "accumulator", initial: self.initial_accumulator_value }]
     }
 
     fn prepare(&self, step: &StepContext<'_>) -> AdagradStep<T> {

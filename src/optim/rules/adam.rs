@@ -1,7 +1,7 @@
 //! Adam.
 
 use crate::optim::{
-    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, SlotSpec, Slots, StepContext,
     UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
@@ -85,8 +85,8 @@ impl<T: Real, const DECOUPLED: bool> UpdateRule<T> for AdamRule<DECOUPLED> {
         HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
     ];
 
-    fn slots(&self, _: &[Hyperparameter]) -> Vec<Slot> {
-        let slots = [Slot::zeros("momentum"), Slot::zeros("velocity"), Slot::zeros("velocity_hat")];
+    fn slots(&self, _: &[Hyperparameter]) -> Vec<SlotSpec> {
+        let slots = [SlotSpec::zeros("momentum"), SlotSpec::zeros("velocity"), SlotSpec::zeros("velocity_hat")];
         slots[..if self.amsgrad { 3 } else { 2 }].to_vec()
     }
 

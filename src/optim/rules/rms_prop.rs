@@ -1,7 +1,7 @@
 //! RMSprop.
 
 use crate::optim::{
-    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, SlotSpec, Slots, StepContext,
     UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
@@ -98,11 +98,11 @@ impl<T: Real> UpdateRule<T> for RmsPropRule {
         HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
     ];
 
-    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
-        let mut slots = vec![Slot::zeros("velocity")];
-        slots.extend(self.centered.then_some(Slot::zeros("average_gradient")));
+    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<SlotSpec> {
+        let mut slots = vec![SlotSpec::zeros("velocity")];
+        slots.extend(self.centered.then_some(SlotSpec::zeros("average_gradient")));
         let has_momentum = hyperparameters[1] != Hyperparameter::Number(0.0);
-        slots.extend(has_momentum.then_some(Slot::zeros("momentum")));
+        slots.extend(has_momentum.then_some(SlotSpec::zeros("momentum")));
         slots
     }
 

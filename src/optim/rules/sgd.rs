@@ -1,7 +1,7 @@
 //! Stochastic gradient descent.
 
 use crate::optim::{
-    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, SlotSpec, Slots, StepContext,
     UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
@@ -86,8 +86,8 @@ impl<T: Real> UpdateRule<T> for SgdRule {
         HyperparameterSpec::new("dampening", 0.0, HyperparameterDomain::Fraction),
     ];
 
-    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
-        if hyperparameters[0] == Hyperparameter::Number(0.0) { Vec::new() } else { vec![Slot::zeros("momentum")] }
+    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<SlotSpec> {
+        if hyperparameters[0] == Hyperparameter::Number(0.0) { Vec::new() } else { vec![SlotSpec::zeros("momentum")] }
     }
 
     fn switches(&self) -> Vec<(&'static str, bool)> {
