@@ -40,6 +40,15 @@ impl<I> Lists<I> {
         self.items[self.starts[self.starts.len() - 1]..].last_mut()
     }
 
+    /// Appends a list.
+    pub(crate) fn push(&mut self, list: &[I])
+    where
+        I: Copy,
+    {
+        self.items.extend_from_slice(list);
+        self.end();
+    }
+
     /// Ends the last list.
     pub(crate) fn end(&mut self) {
         self.starts.push(self.items.len());
@@ -92,6 +101,12 @@ impl<I> Lists<I> {
     pub(crate) fn of_mut(&mut self, list: usize) -> &mut [I] {
         let range = self.range(list);
         &mut self.items[range]
+    }
+}
+
+impl<I> Default for Lists<I> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

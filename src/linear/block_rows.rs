@@ -237,8 +237,7 @@ impl<T: Real> Kernel for AddRows<'_, T> {
                 square.chunks_exact_mut(own.len()).zip(own).for_each(|(sums, &entry)| add_scaled(sums, entry, own));
             }
         }
-        values.items.extend_from_slice(jacobian);
-        values.end();
+        values.push(jacobian);
     }
 }
 
