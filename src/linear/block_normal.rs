@@ -95,7 +95,9 @@ impl<T: Real, S: BlockSystem<T>> LinearModel<T> for BlockNormal<T, S> {
     fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
         let end = self.tolerance(damped.exact);
         let system = DampedRows { rows: &self.rows[self.current], lambda: damped.lambda, d: damped.d };
-        drawn.draw(damped, step, |b| Ok(self.system.solve(system, end, b)?))
+        let mut outcome = Ok(());
+        drawn.draw(damped, step, |b| outcome = self.system.solve(system, end, b));
+        Ok(outcome?)
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {

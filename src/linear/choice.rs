@@ -109,21 +109,18 @@ impl Plan {
 
     /// The plan for a form whose memory is not counted.
     pub(crate) fn of_rows(form: LinearForm, may_orthogonalize: bool, (m, n): (usize, usize), group: usize) -> Plan {
-        let (inexact, truncation) = (Inexact::default(), Truncation::default());
-        let (may_keep_rows, may_iterate) = (false, false);
-        let (budget, forms_gradient) = (0, true);
         Plan {
             m,
             n,
             group,
             form,
             may_orthogonalize,
-            may_keep_rows,
-            budget,
-            may_iterate,
-            inexact,
-            truncation,
-            forms_gradient,
+            may_keep_rows: false,
+            budget: 0,
+            may_iterate: false,
+            inexact: Inexact::default(),
+            truncation: Truncation::default(),
+            forms_gradient: true,
         }
     }
 }

@@ -72,20 +72,14 @@ pub struct Drawn<'a, T> {
 impl<T: Real> Drawn<'_, T> {
     /// Draws a step, where `solve` overwrites a vector with its product with `(JᵀJ + λD²)⁻¹`.
     #[inline]
-    pub(super) fn draw(
-        self,
-        damped: &Damped<'_, T>,
-        step: &mut [T],
-        solve: impl FnOnce(&mut [T]) -> Result<(), Unsolved>,
-    ) -> Result<(), Unsolved> {
+    pub(super) fn draw(self, damped: &Damped<'_, T>, step: &mut [T], solve: impl FnOnce(&mut [T])) {
         self.correct(self.workspace, step);
         if !self.towards.is_empty() && damped.lambda > T::ZERO {
             scale_twice(self.workspace, damped.d, self.towards);
-            solve(self.workspace)?;
+            solve(self.workspace);
             add_scaled(step, damped.lambda, self.workspace);
         }
         self.shorten(step);
-        Ok(())
     }
 
     /// Adds the share of the correction, and multiplies by the factor.

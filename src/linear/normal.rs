@@ -206,10 +206,8 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for DenseNormal<T, S> {
 
     #[inline]
     fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
-        drawn.draw(damped, step, |b| {
-            self.solve_again(b);
-            Ok(())
-        })
+        drawn.draw(damped, step, |b| self.solve_again(b));
+        Ok(())
     }
 
     #[inline]

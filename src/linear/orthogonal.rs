@@ -174,10 +174,8 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for Orthogonal<T, S> {
     }
 
     fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
-        drawn.draw(damped, step, |b| {
-            self.solve_again(b);
-            Ok(())
-        })
+        drawn.draw(damped, step, |b| self.solve_again(b));
+        Ok(())
     }
 }
 

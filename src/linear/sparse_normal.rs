@@ -303,10 +303,8 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
     }
 
     fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
-        drawn.draw(damped, step, |b| {
-            self.factor.solve_in_place(b);
-            Ok(())
-        })
+        drawn.draw(damped, step, |b| self.factor.solve_in_place(b));
+        Ok(())
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {
