@@ -152,7 +152,7 @@ impl OptimizerError {
     }
 
     /// Returns true if a number of the step was NaN or infinite.
-    pub(super) fn is_non_finite(&self) -> bool {
+    pub(crate) fn is_non_finite(&self) -> bool {
         use OptimizerError::{NonFiniteCurvature, NonFiniteFactor, NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
         matches!(self, NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. })
             || matches!(self, NonFiniteFactor { .. } | NonFiniteCurvature { .. })
