@@ -3,25 +3,26 @@
 use super::run::FitRun;
 use super::{FitData, Trainer};
 use crate::real::Real;
-use crate::train::checkpoint::FitTerms;
+use crate::train::checkpoint::{FitTerms, list};
 use crate::train::{Checkpoint, CheckpointError, TrainError};
 use crate::variables::Variables;
 
 impl<T: Real> Trainer<'_, T> {
     /// Settings that must be the same to go on.
     pub(super) fn terms(&self, data: &FitData<'_, T>, validation: Option<&FitData<'_, T>>) -> FitTerms {
-        FitTerms {
-            bits: 8 * size_of::<T>(),
-            rows: data.total,
-            validation_rows: validation.map_or(0, |validation| validation.total),
-            is_weighted: data.weights.is_some(),
-            batch_size: self.settings.batch_size,
-            shuffle: self.settings.shuffle,
-            drop_remainder: self.settings.drop_remainder,
-            mask_seed: self.network.mask_seed(),
-            metrics: self.metrics.iter().map(|measured| measured.name.clone()).collect(),
-            callbacks: self.callbacks.iter().map(|callback| callback.name().to_owned()).collect(),
-        }
+        let validation_rows = validation.map_or(0, |validation| validation.total);
+        FitTerms::new([
+            ("bits of a float", (8 * size_of::<T>()).to_string()),
+            ("rows of the training data", data.total.to_string()),
+            ("rows of the validation data", validation_rows.to_string()),
+            ("sample weights", data.weights.is_some().to_string()),
+            ("batch size", self.settings.batch_size.to_string()),
+            ("seed of the order", self.settings.shuffle.map_or("none".to_owned(), |seed| seed.to_string())),
+            ("drop_remainder", self.settings.drop_remainder.to_string()),
+            ("seed of dropout", self.network.mask_seed().to_string()),
+            ("metrics", list(self.metrics.iter().map(|measured| measured.name.as_str()))),
+            ("callbacks", list(self.callbacks.iter().map(|callback| callback.name()))),
+        ])
     }
 
     /// Returns the state from which a training goes on, on any number of ranks.
