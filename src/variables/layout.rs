@@ -2,29 +2,19 @@
 
 use ndarray::{ArrayView, ArrayViewD, IxDyn};
 
+use super::variables::NamedArray;
 use super::{Variable, Variables};
 use crate::real::Real;
 
 /// Layout of the variables when something was built for them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Layout {
-    entries: Vec<LayoutEntry>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct LayoutEntry {
-    handle: Variable,
-    name: String,
-    shape: Vec<usize>,
+    entries: Vec<NamedArray>,
 }
 
 impl Layout {
-    pub(crate) fn of<T: Real>(variables: &Variables<T>) -> Self {
-        let entry = |handle| {
-            let (name, shape) = (variables.name(handle).to_owned(), variables.shape(handle).to_vec());
-            LayoutEntry { handle, name, shape }
-        };
-        Layout { entries: variables.iter().map(entry).collect() }
+    pub(crate) fn of<T>(variables: &Variables<T>) -> Self {
+        Layout { entries: variables.entries.clone() }
     }
 
     /// The variables.

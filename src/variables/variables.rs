@@ -79,15 +79,15 @@ impl Variable {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variables<T> {
     values: Vec<T>,
-    entries: Vec<NamedArray>,
+    pub(super) entries: Vec<NamedArray>,
 }
 
 /// Layout of one variable.
 #[derive(Debug, Clone, PartialEq)]
-struct NamedArray {
-    name: String,
-    shape: Vec<usize>,
-    handle: Variable,
+pub(super) struct NamedArray {
+    pub(super) name: String,
+    pub(super) shape: Vec<usize>,
+    pub(super) handle: Variable,
     trainable: bool,
 }
 
