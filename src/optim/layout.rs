@@ -48,19 +48,7 @@ impl Layout {
 
     /// Refuses a state of other variables.
     pub(super) fn check_state<T>(&self, state: &OptimizerState<T>) -> OptimizerResult<()> {
-        let (expected, found) = (self.variables().len(), state.variables.len());
-        if expected != found {
-            return refuse(format!("it is of {found} variables, not {expected}"));
-        }
-        for ((expected_name, expected_shape), (name, shape)) in self.iter().zip(&state.variables) {
-            if expected_name != name {
-                return refuse(format!("it has {name} in place of {expected_name}"));
-            }
-            if expected_shape != shape {
-                return refuse(format!("{name} has the shape {shape:?} there and {expected_shape:?} here"));
-            }
-        }
-        Ok(())
+        self.difference_of_saved(&state.variables).map_or(Ok(()), refuse)
     }
 }
 

@@ -43,6 +43,26 @@ impl Layout {
         Some(format!("{} had the shape {:?}", entry.name, entry.shape))
     }
 
+    /// Names and shapes, to be saved.
+    pub(crate) fn to_saved(&self) -> Vec<(String, Vec<usize>)> {
+        self.iter().map(|(name, shape)| (name.to_owned(), shape.to_vec())).collect()
+    }
+
+    /// Describes the first difference of names and shapes that were saved; `None` if there is none.
+    pub(crate) fn difference_of_saved(&self, saved: &[(String, Vec<usize>)]) -> Option<String> {
+        let (expected, found) = (self.entries.len(), saved.len());
+        if expected != found {
+            return Some(format!("it is of {found} variables, not {expected}"));
+        }
+        self.iter().zip(saved).find_map(|((expected_name, expected_shape), (name, shape))| {
+            if expected_name != name {
+                return Some(format!("it has {name} in place of {expected_name}"));
+            }
+            let difference = || format!("{name} has the shape {shape:?} there and {expected_shape:?} here");
+            (expected_shape != shape).then(difference)
+        })
+    }
+
     /// Overwrites the trainable variables with as many entries as all variables have.
     pub(crate) fn write_trainable<T: Real>(&self, values: &[T], variables: &mut Variables<T>) {
         for variable in self.variables() {
