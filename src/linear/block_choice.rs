@@ -51,7 +51,7 @@ fn is_far<T: Real>(normal: &SparseNormal<T>, structure: &BlockStructure, plan: &
 
 /// Conjugate gradients on the Schur complement where that is small, and else on the normal equations.
 fn iterative<T: Real>(plan: &Plan, structure: &Arc<BlockStructure>) -> Result<BoxedModel<T>, PlanError> {
-    check_budget::<T>(plan, structure)?;
+    PlanError::check_budget(structure.bytes::<T>(plan.m), plan.budget)?;
     let schur = IterativeSchur::new(structure);
     if (schur.kept_columns() as f64) < WORTHWHILE * plan.n as f64 {
         return Ok(model(plan, structure, schur));
@@ -65,7 +65,7 @@ fn inexact<T: Real, S: BlockSystem<T> + Send + Sync + 'static>(
     structure: &Arc<BlockStructure>,
     system: impl FnOnce(&BlockStructure) -> S,
 ) -> Result<BoxedModel<T>, PlanError> {
-    check_budget::<T>(plan, structure)?;
+    PlanError::check_budget(structure.bytes::<T>(plan.m), plan.budget)?;
     Ok(model(plan, structure, system(structure)))
 }
 
@@ -75,9 +75,4 @@ fn model<T: Real>(
     system: impl BlockSystem<T> + Send + Sync + 'static,
 ) -> BoxedModel<T> {
     Box::new(BlockNormal::new(structure, plan.inexact, system))
-}
-
-fn check_budget<T: Real>(plan: &Plan, structure: &BlockStructure) -> Result<(), PlanError> {
-    let needed = structure.bytes::<T>(plan.m);
-    if needed <= plan.budget { Ok(()) } else { Err(PlanError::Memory { needed, rows_that_fit: 0 }) }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::choice::PlanError;
+use super::sparse::TooLarge;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
 use crate::lists::Lists;
@@ -31,7 +32,7 @@ impl BlockStructure {
         if sizes.contains(&0) {
             return Err(wrong);
         }
-        u32::try_from(sizes.len()).map_err(|_| PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 })?;
+        u32::try_from(sizes.len()).map_err(|_| TooLarge)?;
         let mut offsets = vec![0_usize];
         for &size in &sizes {
             offsets.push(offsets[offsets.len() - 1].checked_add(size).ok_or(wrong)?);

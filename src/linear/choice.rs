@@ -6,6 +6,7 @@ use super::cgls::Truncation;
 use super::cost::{Ridge, Size};
 use super::form::LinearForm;
 use super::preconditioned::Inexact;
+use super::sparse::TooLarge;
 use crate::evaluation::Tiles;
 use crate::problem::{ProductWork, Work};
 use crate::real::Real;
@@ -64,6 +65,19 @@ pub(crate) enum PlanError {
     Bounded(LinearForm),
     /// The blocks of columns are not those of the Jacobian, or a residual block names one that is not there, or twice.
     Blocks { residual_block: Option<usize> },
+}
+
+impl PlanError {
+    /// Refuses what takes more than the memory budget, in bytes.
+    pub(super) fn check_budget(needed: usize, budget: usize) -> Result<(), PlanError> {
+        if needed <= budget { Ok(()) } else { Err(PlanError::Memory { needed, rows_that_fit: 0 }) }
+    }
+}
+
+impl From<TooLarge> for PlanError {
+    fn from(_: TooLarge) -> Self {
+        PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 }
+    }
 }
 
 impl Plan {

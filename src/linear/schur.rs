@@ -7,7 +7,7 @@ use super::elimination::Elimination;
 use super::form::LinearForm;
 use super::independent_set::independent_set;
 use super::model::IllConditioned;
-use super::sparse::{BlockMatrix, BlockPattern, SparseCholesky, SymbolicCholesky, TooLarge};
+use super::sparse::{BlockMatrix, BlockPattern, SparseCholesky, SymbolicCholesky};
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::add_scaled;
 use crate::real::Real;
@@ -41,21 +41,17 @@ impl<T: Real> Schur<T> {
         let mut pairs = Vec::new();
         elimination.visit_products(structure, |i, j| pairs.push((i, j)));
         let sizes: Vec<usize> = elimination.kept().iter().map(|&block| structure.size(block)).collect();
-        let too_large = |_: TooLarge| PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 };
-        let pattern = BlockPattern::new(&sizes, &pairs).map_err(too_large)?;
+        let pattern = BlockPattern::new(&sizes, &pairs)?;
         drop(pairs);
-        let symbolic = SymbolicCholesky::new(&pattern).map_err(too_large)?;
+        let symbolic = SymbolicCholesky::new(&pattern)?;
         let numbers =
             pattern.entry_count().saturating_add(symbolic.entry_count()).saturating_add(8 * structure.columns());
-        let needed = numbers.saturating_mul(size_of::<T>());
-        if needed > budget {
-            return Err(PlanError::Memory { needed, rows_that_fit: 0 });
-        }
+        PlanError::check_budget(numbers.saturating_mul(size_of::<T>()), budget)?;
         let mut places = Vec::new();
         elimination.visit_products(structure, |i, j| {
             places.push(pattern.slot(i.max(j), i.min(j)).expect("the pattern has all pairs"));
         });
-        let factor = SparseCholesky::new(symbolic, &pattern).map_err(too_large)?;
+        let factor = SparseCholesky::new(symbolic, &pattern)?;
         let reduced = vec![T::ZERO; elimination.kept_columns()];
         Ok(Schur { elimination, complement: BlockMatrix::new(pattern), factor, places, reduced })
     }

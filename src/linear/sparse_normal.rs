@@ -9,7 +9,7 @@ use super::form::LinearForm;
 use super::kept_rows::KeptRows;
 use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved};
 use super::sparse::{
-    BlockMatrix, BlockPattern, InverseSubset, OrthogonalElimination, SparseCholesky, SymbolicCholesky, TooLarge,
+    BlockMatrix, BlockPattern, InverseSubset, OrthogonalElimination, SparseCholesky, SymbolicCholesky,
 };
 use crate::evaluation::{Costs, Evaluation};
 use crate::kernels::vector::{dot, scale_twice, scaled_norm};
@@ -79,18 +79,14 @@ impl<T: Real> SparseNormal<T> {
             let before = |(p, &i): (usize, &u32)| touched[..p].iter().map(move |&j| (i as usize, j as usize));
             pairs.extend(touched.iter().enumerate().flat_map(before));
         }
-        let too_large = |_: TooLarge| PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 };
-        let pattern = BlockPattern::new(&sizes, &pairs).map_err(too_large)?;
-        let symbolic = SymbolicCholesky::new(&pattern).map_err(too_large)?;
+        let pattern = BlockPattern::new(&sizes, &pairs)?;
+        let symbolic = SymbolicCholesky::new(&pattern)?;
         let entries =
             pattern.entry_count().saturating_mul(2).saturating_add(symbolic.entry_count()).saturating_add(8 * n);
-        let needed = entries.saturating_mul(size_of::<T>());
-        if needed > budget {
-            return Err(PlanError::Memory { needed, rows_that_fit: 0 });
-        }
+        PlanError::check_budget(entries.saturating_mul(size_of::<T>()), budget)?;
         let mut pattern = pattern;
         let block_sums = BlockSums::new(&mut pattern, &structure);
-        let factor = SparseCholesky::new(symbolic, &pattern).map_err(too_large)?;
+        let factor = SparseCholesky::new(symbolic, &pattern)?;
         let zero =
             || BlockEquations { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n], rows: Vec::new() };
         let sums = [zero(), zero()];
