@@ -76,7 +76,7 @@ impl Variable {
 /// assert_eq!(variables.trainable_ranges(), [4..6]);
 /// # Ok::<(), marquardt::variables::VariableError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Variables<T> {
     values: Vec<T>,
     pub(super) entries: Vec<NamedArray>,
@@ -91,16 +91,10 @@ pub(super) struct NamedArray {
     trainable: bool,
 }
 
-impl<T: Real> Default for Variables<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T: Real> Variables<T> {
     /// Creates an empty set of variables.
     pub fn new() -> Self {
-        Variables { values: Vec::new(), entries: Vec::new() }
+        Self::default()
     }
 
     /// Adds a trainable variable at the end.
