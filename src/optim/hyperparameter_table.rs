@@ -35,7 +35,10 @@ impl HyperparameterTable {
 
     fn place(&self, name: &str) -> OptimizerResult<usize> {
         let found = self.specs.iter().position(|spec| spec.name == name);
-        found.ok_or_else(|| OptimizerError::unknown_hyperparameter(self.optimizer, name, self.names()))
+        found.ok_or_else(|| {
+            let (optimizer, name, known) = (self.optimizer, name.to_owned(), self.names());
+            OptimizerError::UnknownHyperparameter { optimizer, name, known }
+        })
     }
 
     pub(super) fn get(&self, name: &str) -> OptimizerResult<&Hyperparameter> {

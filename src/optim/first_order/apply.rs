@@ -26,7 +26,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
 
     fn try_to_apply(&mut self, variables: &mut Variables<T>) -> OptimizerResult<bool> {
         let Some(memory) = &mut self.memory else {
-            return Err(OptimizerError::not_built(R::NAME));
+            return Err(OptimizerError::NotBuilt { optimizer: R::NAME });
         };
         drop_frozen(&mut memory.gradients, variables);
         check_gradients(&memory.gradients, variables)?;

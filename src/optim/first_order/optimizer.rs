@@ -119,9 +119,9 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         let optimizer = R::NAME;
         let known = self.slots();
         if !known.contains(&name) {
-            return Err(OptimizerError::unknown_slot(optimizer, name, known));
+            return Err(OptimizerError::UnknownSlot { optimizer, name: name.to_owned(), known });
         }
-        let not_built = || OptimizerError::not_built(optimizer);
+        let not_built = || OptimizerError::NotBuilt { optimizer };
         let memory = self.memory.as_ref().ok_or_else(not_built)?;
         let of_rule = memory.slot_names.iter().position(|&slot| slot == name).map(|place| &memory.slots[place]);
         let flat = of_rule.or(memory.average.as_ref()).ok_or_else(not_built)?;

@@ -27,11 +27,12 @@ impl<T: Real> Groups<T> {
     }
 
     fn memory(&self) -> OptimizerResult<&GroupsMemory<T>> {
-        self.memory.as_ref().ok_or_else(|| OptimizerError::not_built(NAME))
+        self.memory.as_ref().ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME })
     }
 
     fn unknown(&self, name: &str) -> OptimizerError {
-        OptimizerError::unknown_hyperparameter(NAME, name, self.hyperparameters())
+        let (name, known) = (name.to_owned(), self.hyperparameters());
+        OptimizerError::UnknownHyperparameter { optimizer: NAME, name, known }
     }
 }
 

@@ -42,7 +42,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> LevenbergMarquardt<T, D> {
             self.carried = Some(Box::new(begun));
         }
         let training = self.carried.as_mut().and_then(|carried| carried.downcast_mut::<VariableTraining<T>>());
-        let training = training.ok_or_else(|| OptimizerError::not_built(NAME))?;
+        let training = training.ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME })?;
         training.layout.check(NAME, variables.iter())?;
         Ok((training, &self.settings))
     }
@@ -51,7 +51,12 @@ impl<T: Real, D: DampingPolicy<T> + 'static> LevenbergMarquardt<T, D> {
 /// Returns the index of a hyperparameter in the table.
 fn place(name: &str) -> OptimizerResult<usize> {
     let found = HYPERPARAMETERS.iter().position(|spec| spec.name == name);
-    found.ok_or_else(|| OptimizerError::unknown_hyperparameter(NAME, name, HYPERPARAMETERS.map(|spec| spec.name)))
+    let known = || HYPERPARAMETERS.map(|spec| spec.name).to_vec();
+    found.ok_or_else(|| OptimizerError::UnknownHyperparameter {
+        optimizer: NAME,
+        name: name.to_owned(),
+        known: known(),
+    })
 }
 
 impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt<T, D> {
@@ -126,11 +131,14 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
     }
 
     fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
-        let training = self.training().ok_or_else(|| OptimizerError::not_built(NAME))?;
+        let training = self.training().ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME })?;
         let slot = match name {
             "momentum" => &training.velocity,
             "scaling" => &training.scale,
-            _ => return Err(OptimizerError::unknown_slot(NAME, name, SLOTS)),
+            _ => {
+                let (name, known) = (name.to_owned(), SLOTS.to_vec());
+                return Err(OptimizerError::UnknownSlot { optimizer: NAME, name, known });
+            }
         };
         training.layout.checked_view(NAME, variable, slot)
     }
