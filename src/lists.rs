@@ -26,9 +26,27 @@ impl<I> Lists<I> {
         Lists { starts: vec![0], items: Vec::new() }
     }
 
+    /// Lists of these lengths, all of one item.
+    pub(crate) fn filled(lengths: impl Iterator<Item = usize>, item: I) -> Self
+    where
+        I: Clone,
+    {
+        let starts = prefix_sums(lengths);
+        Lists { items: vec![item; starts[starts.len() - 1]], starts }
+    }
+
     /// Last item of the last list.
     pub(crate) fn last_mut(&mut self) -> Option<&mut I> {
         self.items[self.starts[self.starts.len() - 1]..].last_mut()
+    }
+
+    /// Appends a list.
+    pub(crate) fn push(&mut self, list: &[I])
+    where
+        I: Copy,
+    {
+        self.items.extend_from_slice(list);
+        self.end();
     }
 
     /// Ends the last list.
@@ -58,6 +76,12 @@ impl<I> Lists<I> {
         Lists { starts, items: sorted }
     }
 
+    /// Forgets all lists.
+    pub(crate) fn clear(&mut self) {
+        self.starts.truncate(1);
+        self.items.clear();
+    }
+
     /// Number of lists.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
@@ -77,6 +101,12 @@ impl<I> Lists<I> {
     pub(crate) fn of_mut(&mut self, list: usize) -> &mut [I] {
         let range = self.range(list);
         &mut self.items[range]
+    }
+}
+
+impl<I> Default for Lists<I> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

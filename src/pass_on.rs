@@ -20,4 +20,11 @@ macro_rules! pass_on {
     };
 }
 
-pub(crate) use pass_on;
+/// Calls a method of what a pointer points to.
+macro_rules! behind_pointer {
+    ($this:expr, $($call:tt)+) => {
+        (**$this).$($call)+
+    };
+}
+
+pub(crate) use {behind_pointer, pass_on};

@@ -1,6 +1,6 @@
 //! Traffic of a rank.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Traffic of a rank in the exchanges so far, from [`Communicator::traffic`](super::Communicator::traffic).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,33 +16,28 @@ pub struct Traffic {
     pub gathered_bytes: u64,
 }
 
-/// Counts it.
+/// Traffic as it is counted.
 #[derive(Debug, Default)]
-pub struct Counters {
-    sums: AtomicU64,
-    summed_numbers: AtomicU64,
-    gathers: AtomicU64,
-    gathered_bytes: AtomicU64,
-}
+pub struct Counters(Mutex<Traffic>);
 
 impl Counters {
+    fn lock(&self) -> MutexGuard<'_, Traffic> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn sum(&self, numbers: usize) {
-        self.sums.fetch_add(1, Ordering::Relaxed);
-        self.summed_numbers.fetch_add(numbers as u64, Ordering::Relaxed);
+        let mut traffic = self.lock();
+        traffic.sums += 1;
+        traffic.summed_numbers += numbers as u64;
     }
 
     pub(super) fn gather(&self, bytes: usize) {
-        self.gathers.fetch_add(1, Ordering::Relaxed);
-        self.gathered_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        let mut traffic = self.lock();
+        traffic.gathers += 1;
+        traffic.gathered_bytes += bytes as u64;
     }
 
     pub(super) fn read(&self) -> Traffic {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Traffic {
-            sums: read(&self.sums),
-            summed_numbers: read(&self.summed_numbers),
-            gathers: read(&self.gathers),
-            gathered_bytes: read(&self.gathered_bytes),
-        }
+        *self.lock()
     }
 }

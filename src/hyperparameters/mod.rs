@@ -8,5 +8,5 @@ pub use error::HyperparameterError;
 pub use hyperparameter::{Hyperparameter, HyperparameterDomain, HyperparameterSpec};
 pub use schedule::{
     CosineDecay, CosineDecayRestarts, ExponentialDecay, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay,
-    PolynomialDecay, Schedule,
+    PolynomialDecay, Schedule, TimeDecay,
 };

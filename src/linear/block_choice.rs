@@ -1,11 +1,13 @@
 //! Choice of the linear form for a Jacobian of blocks, once its structure is known.
 
+use std::sync::Arc;
+
+use super::block_normal::{BlockNormal, BlockSystem};
 use super::block_rows::BlockStructure;
 use super::cgnr::Cgnr;
 use super::choice::{Plan, PlanError};
 use super::dispatch::BoxedModel;
 use super::form::LinearForm;
-use super::inexact_normal::{InexactNormal, InexactSystem};
 use super::iterative_schur::IterativeSchur;
 use super::schur::Schur;
 use super::sparse_normal::SparseNormal;
@@ -25,16 +27,16 @@ const WORTHWHILE: f64 = 0.5;
 /// A model of a problem of blocks: of the form that is planned, or by conjugate gradients where the factor does not fit the
 /// memory budget, or takes far longer.
 pub(super) fn of_blocks<T: Real>(plan: &Plan, blocks: &dyn BlockJacobian<T>) -> Result<BoxedModel<T>, PlanError> {
-    let structure = BlockStructure::new(blocks, plan.n)?;
+    let structure = Arc::new(BlockStructure::new(blocks, plan.n)?);
     match plan.form {
-        LinearForm::Cgnr => inexact(plan, structure, Cgnr::new),
-        LinearForm::IterativeSchur => inexact(plan, structure, IterativeSchur::new),
-        LinearForm::Schur => Ok(Box::new(Schur::new(structure, plan.budget)?)),
-        _ => match SparseNormal::new(structure.clone(), plan.budget) {
-            Ok(normal) if plan.may_iterate && is_far(&normal, &structure, plan) => iterative(plan, structure),
+        LinearForm::Cgnr => inexact(plan, &structure, Cgnr::new),
+        LinearForm::IterativeSchur => inexact(plan, &structure, IterativeSchur::new),
+        LinearForm::Schur => Ok(model(plan, &structure, Schur::new(&structure, plan.budget)?)),
+        _ => match SparseNormal::new(Arc::clone(&structure), plan.budget) {
+            Ok(normal) if plan.may_iterate && is_far(&normal, &structure, plan) => iterative(plan, &structure),
             Ok(normal) => Ok(Box::new(normal)),
             // The error names the least memory that would do.
-            Err(PlanError::Memory { .. }) if plan.may_iterate => iterative(plan, structure),
+            Err(PlanError::Memory { .. }) if plan.may_iterate => iterative(plan, &structure),
             Err(error) => Err(error),
         },
     }
@@ -48,27 +50,29 @@ fn is_far<T: Real>(normal: &SparseNormal<T>, structure: &BlockStructure, plan: &
 }
 
 /// Conjugate gradients on the Schur complement where that is small, and else on the normal equations.
-fn iterative<T: Real>(plan: &Plan, structure: BlockStructure) -> Result<BoxedModel<T>, PlanError> {
-    check_budget::<T>(plan, &structure)?;
-    let schur = IterativeSchur::new(&structure);
+fn iterative<T: Real>(plan: &Plan, structure: &Arc<BlockStructure>) -> Result<BoxedModel<T>, PlanError> {
+    PlanError::check_budget(structure.bytes::<T>(plan.m), plan.budget)?;
+    let schur = IterativeSchur::new(structure);
     if (schur.kept_columns() as f64) < WORTHWHILE * plan.n as f64 {
-        return Ok(Box::new(InexactNormal::new(structure, plan.inexact, schur)));
+        return Ok(model(plan, structure, schur));
     }
     inexact(plan, structure, Cgnr::new)
 }
 
 /// Conjugate gradients on a system for this structure.
-fn inexact<T: Real, S: InexactSystem<T> + Send + Sync + 'static>(
+fn inexact<T: Real, S: BlockSystem<T> + Send + Sync + 'static>(
     plan: &Plan,
-    structure: BlockStructure,
+    structure: &Arc<BlockStructure>,
     system: impl FnOnce(&BlockStructure) -> S,
 ) -> Result<BoxedModel<T>, PlanError> {
-    check_budget::<T>(plan, &structure)?;
-    let system = system(&structure);
-    Ok(Box::new(InexactNormal::new(structure, plan.inexact, system)))
+    PlanError::check_budget(structure.bytes::<T>(plan.m), plan.budget)?;
+    Ok(model(plan, structure, system(structure)))
 }
 
-fn check_budget<T: Real>(plan: &Plan, structure: &BlockStructure) -> Result<(), PlanError> {
-    let needed = structure.bytes::<T>(plan.m);
-    if needed <= plan.budget { Ok(()) } else { Err(PlanError::Memory { needed, rows_that_fit: 0 }) }
+fn model<T: Real>(
+    plan: &Plan,
+    structure: &Arc<BlockStructure>,
+    system: impl BlockSystem<T> + Send + Sync + 'static,
+) -> BoxedModel<T> {
+    Box::new(BlockNormal::new(structure, plan.inexact, system))
 }

@@ -1,11 +1,13 @@
 //! A Jacobian of blocks that is kept: its stored entries, and products with it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::choice::PlanError;
+use super::sparse::TooLarge;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
-use crate::lists::{Lists, prefix_sums};
+use crate::lists::Lists;
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
 
@@ -30,7 +32,7 @@ impl BlockStructure {
         if sizes.contains(&0) {
             return Err(wrong);
         }
-        u32::try_from(sizes.len()).map_err(|_| PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 })?;
+        u32::try_from(sizes.len()).map_err(|_| TooLarge)?;
         let mut offsets = vec![0_usize];
         for &size in &sizes {
             offsets.push(offsets[offsets.len() - 1].checked_add(size).ok_or(wrong)?);
@@ -84,6 +86,17 @@ impl BlockStructure {
         self.touched.of(k)
     }
 
+    /// Blocks of columns that residual block `k` has derivatives in, and their columns among those of its rows.
+    #[inline(always)]
+    pub(super) fn parts(&self, k: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let mut end = 0;
+        self.touched(k).iter().map(move |&block| {
+            let start = end;
+            end += self.size(block as usize);
+            (block as usize, start..end)
+        })
+    }
+
     /// Number of columns in which residual block `k` has derivatives.
     pub(super) fn width(&self, k: usize) -> usize {
         self.touched(k).iter().map(|&block| self.size(block as usize)).sum()
@@ -112,57 +125,43 @@ impl BlockStructure {
 /// `J` by its stored entries at a point, `Jᵀr`, and the blocks on the diagonal of `JᵀJ`.
 #[derive(Debug, Clone)]
 pub struct BlockRows<T> {
-    /// Rows of each residual block, one behind the other: the columns of its blocks side by side.
-    values: Vec<T>,
-    /// First entry of each residual block's rows, and the number of all.
-    starts: Vec<usize>,
+    pub(super) structure: Arc<BlockStructure>,
+    /// Rows of each residual block: the columns of its blocks side by side.
+    values: Lists<T>,
     /// `Jᵀr`.
     pub(super) gradient: Vec<T>,
     /// Blocks on the diagonal of `JᵀJ`, by rows.
-    diagonal: Vec<T>,
-    /// First entry of each of them, and the number of all.
-    places: Vec<usize>,
+    diagonal: Lists<T>,
 }
 
 impl<T: Real> BlockRows<T> {
     /// No rows yet.
-    pub(super) fn new(structure: &BlockStructure) -> Self {
-        let places = prefix_sums((0..structure.blocks()).map(|block| structure.size(block).pow(2)));
+    pub(super) fn new(structure: &Arc<BlockStructure>) -> Self {
+        let squares = (0..structure.blocks()).map(|block| structure.size(block).pow(2));
         BlockRows {
-            values: Vec::new(),
-            starts: vec![0],
+            values: Lists::new(),
             gradient: vec![T::ZERO; structure.columns()],
-            diagonal: vec![T::ZERO; places[structure.blocks()]],
-            places,
+            diagonal: Lists::filled(squares, T::ZERO),
+            structure: Arc::clone(structure),
         }
     }
 
-    /// Forgets all rows.
-    pub(super) fn clear(&mut self) {
-        self.values.clear();
-        self.starts.truncate(1);
-        self.gradient.fill(T::ZERO);
-        self.diagonal.fill(T::ZERO);
-    }
-
     /// Takes the rows of a problem at `x`; returns the cost, and the sum of the squares of the rows.
-    pub(super) fn linearize(
-        &mut self,
-        structure: &BlockStructure,
-        problem: &mut dyn BlockJacobian<T>,
-        x: &[T],
-    ) -> Result<(T, T), EvaluationError> {
+    pub(super) fn linearize(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Result<(T, T), EvaluationError> {
+        self.values.clear();
+        self.gradient.fill(T::ZERO);
+        self.diagonal.items.fill(T::ZERO);
         let (mut k, mut squares, mut contradiction) = (0, T::ZERO, None);
         let cost = problem.linearize_blocks(x, &mut |r, jacobian| {
-            if k >= structure.residual_blocks() || jacobian.len() != r.len() * structure.width(k) {
+            if k >= self.structure.residual_blocks() || jacobian.len() != r.len() * self.structure.width(k) {
                 contradiction.get_or_insert(k);
                 return;
             }
             squares = r.iter().fold(squares, |sum, &r| sum + r * r);
-            simd::run(AddRows { rows: self, structure, k, r, jacobian });
+            simd::run(AddRows { rows: self, k, r, jacobian });
             k += 1;
         })?;
-        match contradiction.or((k < structure.residual_blocks()).then_some(k)) {
+        match contradiction.or((k < self.structure.residual_blocks()).then_some(k)) {
             None => Ok((cost, squares)),
             Some(k) => Err(format!("residual block {k} is not of the structure that was stated").into()),
         }
@@ -170,65 +169,57 @@ impl<T: Real> BlockRows<T> {
 
     /// Rows of residual block `k`.
     pub(super) fn of(&self, k: usize) -> &[T] {
-        &self.values[self.starts[k]..self.starts[k + 1]]
+        self.values.of(k)
     }
 
     /// Block of `JᵀJ` on the diagonal.
     pub(super) fn diagonal_block(&self, block: usize) -> &[T] {
-        &self.diagonal[self.places[block]..self.places[block + 1]]
+        self.diagonal.of(block)
+    }
+
+    /// `‖J_j‖²` of the columns of a block.
+    fn squares(&self, block: usize) -> impl Iterator<Item = T> {
+        self.diagonal.of(block).iter().step_by(self.structure.size(block) + 1).copied()
     }
 
     /// `‖J_j‖` of every column.
-    pub(super) fn column_norms(&self, structure: &BlockStructure, norms: &mut [T]) {
-        for block in 0..structure.blocks() {
-            let size = structure.size(block);
-            let squares = self.diagonal_block(block).iter().step_by(size + 1);
-            norms[structure.range(block)].iter_mut().zip(squares).for_each(|(norm, &square)| *norm = square.sqrt());
-        }
+    pub(super) fn column_norms(&self, norms: &mut [T]) {
+        let squares = (0..self.structure.blocks()).flat_map(|block| self.squares(block));
+        norms.iter_mut().zip(squares).for_each(|(norm, square)| *norm = square.sqrt());
     }
 
     /// `Σ g_j²/‖J_j‖²` for the gradient `g = Jᵀr`: a size of the gradient that units do not change.
-    pub(super) fn squared_gradient(&self, structure: &BlockStructure) -> T {
-        let mut sum = T::ZERO;
-        for block in 0..structure.blocks() {
-            let squares = self.diagonal_block(block).iter().step_by(structure.size(block) + 1);
-            for (&square, &derivative) in squares.zip(&self.gradient[structure.range(block)]) {
-                if square > T::ZERO {
-                    sum += derivative * derivative / square;
-                }
-            }
-        }
-        sum
+    pub(super) fn squared_gradient(&self) -> T {
+        let squares = (0..self.structure.blocks()).flat_map(|block| self.squares(block));
+        let with_influence = squares.zip(&self.gradient).filter(|(square, _)| *square > T::ZERO);
+        with_influence.fold(T::ZERO, |sum, (square, &derivative)| sum + derivative * derivative / square)
     }
 
-    /// `product = JᵀJv`, and `‖Jv‖²`.
-    pub(super) fn gram_times(&self, structure: &BlockStructure, v: &[T], product: &mut [T]) -> T {
-        let mut squares = T::ZERO;
+    /// `product = JᵀJv`.
+    pub(super) fn gram_times(&self, v: &[T], product: &mut [T]) {
         product.fill(T::ZERO);
-        simd::run(GramTimes { rows: self, structure, v, product: Some(product), squares: &mut squares });
-        squares
+        simd::run(GramTimes { rows: self, v, product: Some(product), squares: &mut T::default() });
     }
 
     /// `‖Jv‖²`.
-    pub(super) fn quadratic_form(&self, structure: &BlockStructure, v: &[T]) -> T {
+    pub(super) fn quadratic_form(&self, v: &[T]) -> T {
         let mut squares = T::ZERO;
-        simd::run(GramTimes { rows: self, structure, v, product: None, squares: &mut squares });
+        simd::run(GramTimes { rows: self, v, product: None, squares: &mut squares });
         squares
     }
 }
 
-/// Copies the parts of a vector that belong to blocks, one behind the other; returns their length.
-#[inline(always)]
-pub(super) fn gather<T: Real>(structure: &BlockStructure, blocks: &[u32], v: &[T], gathered: &mut Vec<T>) -> usize {
-    gathered.clear();
-    blocks.iter().for_each(|&block| gathered.extend_from_slice(&v[structure.range(block as usize)]));
-    gathered.len()
+/// `JᵀJ + λD²`, by the rows of `J`.
+#[derive(Clone, Copy)]
+pub(super) struct DampedRows<'a, T> {
+    pub(super) rows: &'a BlockRows<T>,
+    pub(super) lambda: T,
+    pub(super) d: &'a [T],
 }
 
 /// Appends the rows of one residual block.
 struct AddRows<'a, T> {
     rows: &'a mut BlockRows<T>,
-    structure: &'a BlockStructure,
     k: usize,
     r: &'a [T],
     jacobian: &'a [T],
@@ -237,30 +228,23 @@ struct AddRows<'a, T> {
 impl<T: Real> Kernel for AddRows<'_, T> {
     #[inline(always)]
     fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let AddRows { rows, structure, k, r, jacobian } = self;
+        let AddRows { rows: BlockRows { structure, values, gradient, diagonal }, k, r, jacobian } = self;
         let width = jacobian.len() / r.len().max(1);
-        let mut first = 0;
-        for &block in structure.touched(k) {
-            let range = structure.range(block as usize);
-            let size = range.len();
-            let gradient = &mut rows.gradient[range];
-            let square = &mut rows.diagonal[rows.places[block as usize]..][..size * size];
+        for (block, columns) in structure.parts(k) {
+            let (gradient, square) = (&mut gradient[structure.range(block)], diagonal.of_mut(block));
             for (row, &r) in jacobian.chunks_exact(width.max(1)).zip(r) {
-                let own = &row[first..first + size];
+                let own = &row[columns.clone()];
                 add_scaled(gradient, r, own);
-                square.chunks_exact_mut(size).zip(own).for_each(|(sums, &entry)| add_scaled(sums, entry, own));
+                square.chunks_exact_mut(own.len()).zip(own).for_each(|(sums, &entry)| add_scaled(sums, entry, own));
             }
-            first += size;
         }
-        rows.values.extend_from_slice(jacobian);
-        rows.starts.push(rows.values.len());
+        values.push(jacobian);
     }
 }
 
 /// Computes `‖Jv‖²` and optionally `JᵀJv`, in one pass over the rows.
 struct GramTimes<'a, T> {
     rows: &'a BlockRows<T>,
-    structure: &'a BlockStructure,
     v: &'a [T],
     product: Option<&'a mut [T]>,
     squares: &'a mut T,
@@ -269,11 +253,13 @@ struct GramTimes<'a, T> {
 impl<T: Real> Kernel for GramTimes<'_, T> {
     #[inline(always)]
     fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let GramTimes { rows, structure, v, mut product, squares } = self;
+        let GramTimes { rows, v, mut product, squares } = self;
+        let structure = &*rows.structure;
         let (mut gathered, mut sums) = (Vec::new(), Vec::new());
         for k in 0..structure.residual_blocks() {
-            let touched = structure.touched(k);
-            let width = gather(structure, touched, v, &mut gathered);
+            gathered.clear();
+            structure.parts(k).for_each(|(block, _)| gathered.extend_from_slice(&v[structure.range(block)]));
+            let width = gathered.len();
             if width == 0 {
                 continue;
             }
@@ -287,11 +273,8 @@ impl<T: Real> Kernel for GramTimes<'_, T> {
                 }
             }
             if let Some(product) = &mut product {
-                let mut sums = sums.as_slice();
-                for &block in touched {
-                    let (own, others) = sums.split_at(structure.size(block as usize));
-                    add_scaled(&mut product[structure.range(block as usize)], T::ONE, own);
-                    sums = others;
+                for (block, columns) in structure.parts(k) {
+                    add_scaled(&mut product[structure.range(block)], T::ONE, &sums[columns]);
                 }
             }
         }

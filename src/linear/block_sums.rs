@@ -7,6 +7,7 @@ use super::kept_rows::KeptRows;
 use super::sparse::BlockPattern;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::add_scaled;
+use crate::lists::Lists;
 use crate::parallel;
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
@@ -41,11 +42,8 @@ struct BlockPart<T> {
 struct Structure {
     /// The residual blocks.
     blocks: Range<usize>,
-    /// Blocks of columns of each residual block, one list behind the other: first of the part's entries of `Jᵀr`, and number of
-    /// columns.
-    columns: Vec<(usize, usize)>,
-    /// End of each list.
-    ends: Vec<usize>,
+    /// Blocks of columns of each residual block: first of the part's entries of `Jᵀr`, and number of columns.
+    columns: Lists<(usize, usize)>,
     /// Places of the product of each pair of them, `(0, 0), (1, 0), (1, 1), (2, 0) …`, one list behind the other.
     places: Vec<ProductSlot>,
     /// Entries of `JᵀJ` that only this part adds to.
@@ -216,7 +214,7 @@ impl SumLayout<'_> {
     /// The positions of part `p`, which has these residual blocks.
     fn part(&mut self, p: u32, blocks: Range<usize>) -> Structure {
         let (pattern, start) = (self.pattern, self.start);
-        let (mut columns, mut ends, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut columns, mut places) = (Lists::new(), Vec::new());
         let (mut shared, mut gradient) = (Spans::default(), Spans::default());
         let mut end = start;
         for k in blocks.clone() {
@@ -226,9 +224,9 @@ impl SumLayout<'_> {
                     *own = (p, gradient.len);
                     gradient.push(range.start, range.len());
                 }
-                columns.push((own.1, range.len()));
+                columns.items.push((own.1, range.len()));
             }
-            ends.push(columns.len());
+            columns.end();
             for (i, j) in pairs(self.structure, k) {
                 let (k, len) = (index(pattern, (i, j)), pattern.size(i) * pattern.size(j));
                 let (place, is_shared) = (pattern.place(k), self.owner[k] == SHARED);
@@ -243,7 +241,7 @@ impl SumLayout<'_> {
             }
         }
         let own = std::mem::replace(&mut self.start, end)..end;
-        Structure { blocks, columns, ends, places, own, shared: shared.spans, gradient: gradient.spans }
+        Structure { blocks, columns, places, own, shared: shared.spans, gradient: gradient.spans }
     }
 }
 
@@ -285,8 +283,6 @@ struct Addition<'a, T> {
     rows: Option<&'a mut KeptRows<T>>,
     /// Number of residual blocks that have been added.
     block: usize,
-    /// Number of their blocks of columns.
-    start: usize,
     /// Places of the residual blocks that have not been added.
     places: std::slice::Iter<'a, ProductSlot>,
     /// First residual block that is not of the structure.
@@ -301,7 +297,7 @@ impl<'a, T: Real> Addition<'a, T> {
         rows: Option<&'a mut KeptRows<T>>,
     ) -> Self {
         let places = structure.places.iter();
-        Addition { structure, sums, values, rows, block: 0, start: 0, places, contradiction: None }
+        Addition { structure, sums, values, rows, block: 0, places, contradiction: None }
     }
 
     /// Sets all sums to zero.
@@ -315,14 +311,13 @@ impl<'a, T: Real> Addition<'a, T> {
 
     /// Adds the next residual block.
     fn add(&mut self, r: &[T], jacobian: &[T]) {
-        let end = self.structure.ends.get(self.block).copied().unwrap_or(self.start);
-        let columns = &self.structure.columns[self.start..end];
+        let columns = if self.is_complete() { &[] } else { self.structure.columns.of(self.block) };
         let width: usize = columns.iter().map(|&(_, size)| size).sum();
         if self.is_complete() || jacobian.len() != r.len() * width {
             self.contradiction.get_or_insert(self.block);
             return;
         }
-        (self.start, self.block) = (end, self.block + 1);
+        self.block += 1;
         self.sums.squares = r.iter().fold(self.sums.squares, |sum, &r| sum + r * r);
         self.rows.iter_mut().for_each(|rows| rows.push(r, jacobian));
         let PartSums { shared, gradient, .. } = &mut *self.sums;

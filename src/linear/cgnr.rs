@@ -1,9 +1,9 @@
 //! Conjugate gradients on the normal equations of a Jacobian of blocks.
 
 use super::block_jacobi::BlockJacobi;
-use super::block_rows::{BlockRows, BlockStructure};
+use super::block_normal::BlockSystem;
+use super::block_rows::{BlockStructure, DampedRows};
 use super::form::LinearForm;
-use super::inexact_normal::InexactSystem;
 use super::model::IllConditioned;
 use super::preconditioned::{Krylov, Preconditioned};
 use crate::real::Real;
@@ -27,58 +27,39 @@ impl<T: Real> Cgnr<T> {
     }
 }
 
-impl<T: Real> InexactSystem<T> for Cgnr<T> {
+impl<T: Real> BlockSystem<T> for Cgnr<T> {
     const FORM: LinearForm = LinearForm::Cgnr;
 
-    fn factorize(
-        &mut self,
-        structure: &BlockStructure,
-        rows: &BlockRows<T>,
-        (lambda, d): (T, &[T]),
-    ) -> Result<(), IllConditioned> {
-        for block in 0..structure.blocks() {
-            self.preconditioner.fill(block, rows.diagonal_block(block), lambda, &d[structure.range(block)]);
+    fn factorize(&mut self, system: DampedRows<'_, T>) -> Result<(), IllConditioned> {
+        for block in 0..system.rows.structure.blocks() {
+            self.preconditioner.fill(block, system, block);
             self.preconditioner.factorize(block)?;
         }
         Ok(())
     }
 
-    fn solve(
-        &mut self,
-        structure: &BlockStructure,
-        rows: &BlockRows<T>,
-        (lambda, d): (T, &[T]),
-        (tolerance, rounds): (T, usize),
-        b: &mut [T],
-    ) -> Result<(), IllConditioned> {
+    fn solve(&mut self, system: DampedRows<'_, T>, end: (T, usize), b: &mut [T]) -> Result<(), IllConditioned> {
         let Cgnr { preconditioner, krylov } = self;
-        krylov.solve(&mut NormalSystem { rows, structure, preconditioner, lambda, d }, tolerance, rounds, b)
+        krylov.solve(&mut NormalSystem { system, preconditioner }, end, b)
     }
 }
 
 /// `JᵀJ + λD²`.
 struct NormalSystem<'a, T> {
-    rows: &'a BlockRows<T>,
-    structure: &'a BlockStructure,
+    system: DampedRows<'a, T>,
     preconditioner: &'a BlockJacobi<T>,
-    lambda: T,
-    d: &'a [T],
 }
 
 impl<T: Real> Preconditioned<T> for NormalSystem<'_, T> {
     fn multiply(&mut self, v: &[T], product: &mut [T]) {
-        self.rows.gram_times(self.structure, v, product);
-        add_damping(product, self.lambda, self.d, v);
+        let DampedRows { rows, lambda, d } = self.system;
+        rows.gram_times(v, product);
+        if lambda > T::ZERO {
+            product.iter_mut().zip(d.iter().zip(v)).for_each(|(product, (&d, &v))| *product += lambda * d * d * v);
+        }
     }
 
     fn precondition(&mut self, v: &mut [T]) {
         self.preconditioner.solve(v);
-    }
-}
-
-/// `y += λD²x`.
-pub(super) fn add_damping<T: Real>(y: &mut [T], lambda: T, d: &[T], x: &[T]) {
-    if lambda > T::ZERO {
-        y.iter_mut().zip(d.iter().zip(x)).for_each(|(y, (&d, &x))| *y += lambda * d * d * x);
     }
 }

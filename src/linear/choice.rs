@@ -6,6 +6,7 @@ use super::cgls::Truncation;
 use super::cost::{Ridge, Size};
 use super::form::LinearForm;
 use super::preconditioned::Inexact;
+use super::sparse::TooLarge;
 use crate::evaluation::Tiles;
 use crate::problem::{ProductWork, Work};
 use crate::real::Real;
@@ -66,6 +67,19 @@ pub(crate) enum PlanError {
     Blocks { residual_block: Option<usize> },
 }
 
+impl PlanError {
+    /// Refuses what takes more than the memory budget, in bytes.
+    pub(super) fn check_budget(needed: usize, budget: usize) -> Result<(), PlanError> {
+        if needed <= budget { Ok(()) } else { Err(PlanError::Memory { needed, rows_that_fit: 0 }) }
+    }
+}
+
+impl From<TooLarge> for PlanError {
+    fn from(_: TooLarge) -> Self {
+        PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 }
+    }
+}
+
 impl Plan {
     /// Chooses the form for a problem.
     pub(crate) fn new<T: Real>(solver: LinearSolver, size: &Size, budget: usize) -> Result<Plan, PlanError> {
@@ -109,21 +123,18 @@ impl Plan {
 
     /// The plan for a form whose memory is not counted.
     pub(crate) fn of_rows(form: LinearForm, may_orthogonalize: bool, (m, n): (usize, usize), group: usize) -> Plan {
-        let (inexact, truncation) = (Inexact::default(), Truncation::default());
-        let (may_keep_rows, may_iterate) = (false, false);
-        let (budget, forms_gradient) = (0, true);
         Plan {
             m,
             n,
             group,
             form,
             may_orthogonalize,
-            may_keep_rows,
-            budget,
-            may_iterate,
-            inexact,
-            truncation,
-            forms_gradient,
+            may_keep_rows: false,
+            budget: 0,
+            may_iterate: false,
+            inexact: Inexact::default(),
+            truncation: Truncation::default(),
+            forms_gradient: true,
         }
     }
 }

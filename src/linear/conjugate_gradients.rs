@@ -1,7 +1,7 @@
 //! Preconditioned conjugate gradients for `(K + λI)w = b`, where `K = JJᵀ` is only multiplied by.
 
-use super::forward_product::BothProducts;
 use super::model::{IllConditioned, Unsolved};
+use super::product_point::DampedProducts;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::solve_cholesky;
 use crate::kernels::vector::{add_scaled, dot};
@@ -80,7 +80,7 @@ impl<T: Real> ConjugateGradients<T> {
     /// `K u`.
     pub(super) fn multiply(
         &mut self,
-        products: &mut BothProducts<'_, T>,
+        products: &mut DampedProducts<'_, T>,
         u: &[T],
         product: &mut [T],
     ) -> Result<(), EvaluationError> {
@@ -88,7 +88,8 @@ impl<T: Real> ConjugateGradients<T> {
     }
 
     /// Overwrites `b` with `(K + λI)⁻¹b`, with the last [`damp`](Self::damp)ing.
-    pub(super) fn solve(&mut self, products: &mut BothProducts<'_, T>, lambda: T, b: &mut [T]) -> Result<(), Unsolved> {
+    pub(super) fn solve(&mut self, products: &mut DampedProducts<'_, T>, b: &mut [T]) -> Result<(), Unsolved> {
+        let lambda = products.point.lambda;
         self.residual.copy_from_slice(b);
         b.fill(T::ZERO);
         self.precondition();
@@ -134,7 +135,7 @@ impl<T: Real> ConjugateGradients<T> {
 
 /// `product = JJᵀu`, with room for `Jᵀu`.
 fn gram_times<T: Real>(
-    products: &mut BothProducts<'_, T>,
+    products: &mut DampedProducts<'_, T>,
     room: &mut [T],
     u: &[T],
     product: &mut [T],

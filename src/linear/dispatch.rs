@@ -8,12 +8,14 @@ use super::cgls::Cgls;
 use super::choice::{Plan, PlanError};
 use super::dual::DualForm;
 use super::form::LinearForm;
+use super::matrix_free::MatrixFree;
 use super::matrix_free_dual::MatrixFreeDual;
 use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved};
 use super::orthogonal::Orthogonal;
 use super::pass_on::pass_on_model;
 use super::row_model::RowModel;
 use crate::evaluation::{Along, Costs, Evaluation};
+use crate::pass_on::behind_pointer;
 use crate::problem::{BlockJacobian, EvaluationError};
 use crate::real::Real;
 use crate::storage::Dynamic;
@@ -52,20 +54,16 @@ impl<T: Real> Forms<T> {
 /// Makes a model as planned, in the other forms.
 fn beside_rows<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
     Ok(match plan.form {
-        LinearForm::FactoredDual | LinearForm::ConjugateGradients => Box::new(MatrixFreeDual::new(plan)),
-        LinearForm::TruncatedConjugateGradients => Box::new(Cgls::new(plan)),
+        LinearForm::FactoredDual | LinearForm::ConjugateGradients => {
+            Box::new(MatrixFree::new(plan, MatrixFreeDual::new(plan.form)))
+        }
+        LinearForm::TruncatedConjugateGradients => Box::new(MatrixFree::new(plan, Cgls::new(plan.truncation))),
         _ => of_blocks(plan, blocks.ok_or(PlanError::Form(plan.form))?)?,
     })
 }
 
-macro_rules! behind_the_box {
-    ($this:expr, $($call:tt)+) => {
-        (**$this).$($call)+
-    };
-}
-
 impl<T: Real> LinearModel<T> for BoxedModel<T> {
-    pass_on_model!(linearize behind_the_box);
-    pass_on_model!(solve behind_the_box);
-    pass_on_model!(learn behind_the_box);
+    pass_on_model!(linearize behind_pointer);
+    pass_on_model!(solve behind_pointer);
+    pass_on_model!(learn behind_pointer);
 }

@@ -16,6 +16,7 @@ use crate::real::Real;
 /// The step is `δ = −D⁻²Jᵀ(K + λI)⁻¹r`, equal to the primal one by the push-through identity
 /// `(JᵀJ + λD²)⁻¹Jᵀ = D⁻²Jᵀ(JD⁻²Jᵀ + λI)⁻¹`; at `λ = 0` it is the shortest Gauss–Newton step in the norm `‖Dδ‖`.
 /// `m²n` flops for `K`, `m³/3` a factorisation, `3mn + 2m²` numbers of memory.
+#[derive(Default)]
 pub(crate) struct DualForm<T> {
     m: usize,
     n: usize,
@@ -38,6 +39,7 @@ pub(crate) struct DualForm<T> {
 }
 
 /// The rows at a point.
+#[derive(Default)]
 struct KeptJacobian<T> {
     jacobian: Vec<T>,
     r: Vec<T>,
@@ -48,22 +50,8 @@ impl<T: Real> DualForm<T> {
     /// No rows yet, of `n` parameters.
     pub(crate) fn new(n: usize) -> Self {
         let rows = || KeptJacobian { jacobian: Vec::new(), r: Vec::new(), gradient: vec![T::ZERO; n] };
-        DualForm {
-            m: 0,
-            n,
-            current: rows(),
-            candidate: rows(),
-            scaled: Vec::new(),
-            gram: Vec::new(),
-            gram_is_current: false,
-            factor: Vec::new(),
-            inverse_pivots: Vec::new(),
-            squared_scale: vec![T::ZERO; n],
-            lambda: T::ZERO,
-            work: Vec::new(),
-            forcing: Vec::new(),
-            scratch: Scratch::default(),
-        }
+        let squared_scale = vec![T::ZERO; n];
+        DualForm { n, current: rows(), candidate: rows(), squared_scale, ..DualForm::default() }
     }
 
     /// Makes room for another number of rows.

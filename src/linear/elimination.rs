@@ -1,10 +1,13 @@
 //! Elimination of blocks of columns that no residual block shares: the Schur complement.
 
+use std::ops::Range;
+
 use super::block_jacobi::BlockJacobi;
-use super::block_rows::{BlockRows, BlockStructure};
+use super::block_rows::{BlockRows, BlockStructure, DampedRows};
 use super::model::IllConditioned;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
+use crate::lists::{Lists, prefix_sums};
 use crate::real::Real;
 
 /// No place.
@@ -24,10 +27,8 @@ pub(super) struct Elimination<T> {
     is_eliminated: Vec<bool>,
     /// First number of each kept block in a vector of the kept columns.
     kept_offsets: Vec<usize>,
-    /// Residual blocks of each eliminated block, one list behind the other, and last those of none.
-    residual_blocks: Vec<u32>,
-    /// First of each list, and the end of the last.
-    starts: Vec<usize>,
+    /// Residual blocks that touch each eliminated block, and last those that touch none.
+    residual_blocks: Lists<u32>,
     /// `H_EE`.
     pivots: BlockJacobi<T>,
 }
@@ -43,25 +44,15 @@ impl<T: Real> Elimination<T> {
         for blocks in [&eliminated, &kept] {
             blocks.iter().enumerate().for_each(|(place, &block)| places[block] = place as u32);
         }
-        let mut kept_offsets = vec![0];
-        kept.iter().for_each(|&block| kept_offsets.push(kept_offsets[kept_offsets.len() - 1] + structure.size(block)));
+        let kept_offsets = prefix_sums(kept.iter().map(|&block| structure.size(block)));
         let list_of = |k: usize| {
             let mut own = structure.touched(k).iter().filter(|&&block| is_eliminated[block as usize]);
             own.next().map_or(eliminated.len(), |&block| places[block as usize] as usize)
         };
-        let mut starts = vec![0; eliminated.len() + 2];
-        (0..structure.residual_blocks()).for_each(|k| starts[list_of(k) + 1] += 1);
-        for list in 0..=eliminated.len() {
-            starts[list + 1] += starts[list];
-        }
-        let (mut residual_blocks, mut next) = (vec![0; structure.residual_blocks()], starts.clone());
-        for k in 0..structure.residual_blocks() {
-            let next = &mut next[list_of(k)];
-            residual_blocks[*next] = k as u32;
-            *next += 1;
-        }
+        let lists = (0..structure.residual_blocks()).map(|k| (list_of(k), k as u32));
+        let residual_blocks = Lists::sorted(eliminated.len() + 1, lists);
         let pivots = BlockJacobi::new(eliminated.iter().map(|&block| structure.size(block)));
-        Elimination { eliminated, kept, places, is_eliminated, kept_offsets, residual_blocks, starts, pivots }
+        Elimination { eliminated, kept, places, is_eliminated, kept_offsets, residual_blocks, pivots }
     }
 
     /// Blocks of columns that are kept.
@@ -74,21 +65,15 @@ impl<T: Real> Elimination<T> {
         self.kept_offsets[self.kept.len()]
     }
 
-    /// Residual blocks that touch eliminated block `e`; at the end of all, those that touch none.
-    fn of(&self, e: usize) -> &[u32] {
-        &self.residual_blocks[self.starts[e]..self.starts[e + 1]]
+    /// Columns of kept block `f` in a vector of the kept columns.
+    fn kept_range(&self, f: usize) -> Range<usize> {
+        self.kept_offsets[f]..self.kept_offsets[f + 1]
     }
 
-    /// Factorises `H_EE` for the rows at a point and this damping.
-    pub(super) fn factorize(
-        &mut self,
-        structure: &BlockStructure,
-        rows: &BlockRows<T>,
-        lambda: T,
-        d: &[T],
-    ) -> Result<(), IllConditioned> {
+    /// Factorises `H_EE`.
+    pub(super) fn factorize(&mut self, system: DampedRows<'_, T>) -> Result<(), IllConditioned> {
         for (e, &block) in self.eliminated.iter().enumerate() {
-            self.pivots.fill(e, rows.diagonal_block(block), lambda, &d[structure.range(block)]);
+            self.pivots.fill(e, system, block);
             self.pivots.factorize(e)?;
         }
         Ok(())
@@ -97,27 +82,19 @@ impl<T: Real> Elimination<T> {
     /// Fills the blocks on the diagonal of `S`, and factorises them.
     pub(super) fn fill_diagonal(
         &self,
-        structure: &BlockStructure,
-        rows: &BlockRows<T>,
-        (lambda, d): (T, &[T]),
+        system: DampedRows<'_, T>,
         diagonal: &mut BlockJacobi<T>,
     ) -> Result<(), IllConditioned> {
-        for (f, &block) in self.kept.iter().enumerate() {
-            diagonal.fill(f, rows.diagonal_block(block), lambda, &d[structure.range(block)]);
-        }
-        simd::run(SubtractDiagonal { elimination: self, structure, rows, diagonal });
+        self.kept.iter().enumerate().for_each(|(f, &block)| diagonal.fill(f, system, block));
+        simd::run(SubtractDiagonal { elimination: self, rows: system.rows, diagonal });
         (0..self.kept.len()).try_for_each(|f| diagonal.factorize(f))
     }
 
     /// Calls `visit` for each eliminated block with its kept neighbours and `H_EF`, a block of `E`'s rows for each of them, and with
     /// `H_EE⁻¹H_EF` in the same order.
     #[inline(always)]
-    fn visit_couplings(
-        &self,
-        structure: &BlockStructure,
-        rows: &BlockRows<T>,
-        mut visit: impl FnMut(&[Neighbour], &[T], &[T]),
-    ) {
+    fn visit_couplings(&self, rows: &BlockRows<T>, mut visit: impl FnMut(&[Neighbour], &[T], &[T])) {
+        let structure = &*rows.structure;
         let mut slots = vec![NONE; self.kept.len()];
         let (mut neighbours, mut couplings) = (Vec::<Neighbour>::new(), Vec::new());
         let (mut solved, mut column) = (Vec::new(), Vec::new());
@@ -125,28 +102,22 @@ impl<T: Real> Elimination<T> {
             let own_size = structure.size(own);
             neighbours.clear();
             couplings.clear();
-            for &k in self.of(e) {
-                let touched = structure.touched(k as usize);
+            for &k in self.residual_blocks.of(e) {
                 let width = structure.width(k as usize);
-                let own_first = first_column(structure, touched, own);
-                let mut first = 0;
-                for &block in touched {
-                    let size = structure.size(block as usize);
-                    if block as usize != own {
-                        let f = self.places[block as usize] as usize;
-                        let slot = &mut slots[f];
-                        if *slot == NONE {
-                            *slot = neighbours.len() as u32;
-                            neighbours.push(Neighbour { f, size, at: couplings.len() });
-                            couplings.resize(couplings.len() + own_size * size, T::ZERO);
-                        }
-                        let sums = &mut couplings[neighbours[*slot as usize].at..][..own_size * size];
-                        for row in rows.of(k as usize).chunks_exact(width) {
-                            let (own, other) = (&row[own_first..own_first + own_size], &row[first..first + size]);
-                            sums.chunks_exact_mut(size).zip(own).for_each(|(sums, &own)| add_scaled(sums, own, other));
-                        }
+                let own_columns = columns_of(structure, k as usize, own);
+                for (block, columns) in structure.parts(k as usize).filter(|(block, _)| *block != own) {
+                    let (f, size) = (self.places[block] as usize, columns.len());
+                    let slot = &mut slots[f];
+                    if *slot == NONE {
+                        *slot = neighbours.len() as u32;
+                        neighbours.push(Neighbour { f, size, at: couplings.len() });
+                        couplings.resize(couplings.len() + own_size * size, T::ZERO);
                     }
-                    first += size;
+                    let sums = &mut couplings[neighbours[*slot as usize].at..][..own_size * size];
+                    for row in rows.of(k as usize).chunks_exact(width) {
+                        let (own, other) = (&row[own_columns.clone()], &row[columns.clone()]);
+                        sums.chunks_exact_mut(size).zip(own).for_each(|(sums, &own)| add_scaled(sums, own, other));
+                    }
                 }
             }
             solved.clear();
@@ -181,7 +152,7 @@ impl<T: Real> Elimination<T> {
         let mut seen_by = vec![usize::MAX; self.kept.len()];
         for e in 0..self.eliminated.len() {
             neighbours.clear();
-            for f in self.of(e).iter().flat_map(|&k| kept_of(k as usize)) {
+            for f in self.residual_blocks.of(e).iter().flat_map(|&k| kept_of(k as usize)) {
                 if std::mem::replace(&mut seen_by[f], e) != e {
                     neighbours.push(f);
                 }
@@ -194,38 +165,24 @@ impl<T: Real> Elimination<T> {
 
     /// Calls `visit` with the product of each pair of kept blocks of each residual block, by rows, those of the later block's columns.
     #[inline(always)]
-    pub(super) fn visit_kept_products(
-        &self,
-        structure: &BlockStructure,
-        rows: &BlockRows<T>,
-        mut visit: impl FnMut(&[T]),
-    ) {
+    pub(super) fn visit_kept_products(&self, rows: &BlockRows<T>, mut visit: impl FnMut(&[T])) {
+        let structure = &*rows.structure;
+        let is_kept = |(block, _): &(usize, Range<usize>)| !self.is_eliminated[*block];
         let mut product = Vec::new();
         for k in 0..structure.residual_blocks() {
-            let touched = structure.touched(k);
             let width = structure.width(k);
-            let mut first = 0;
-            for (p, &i) in touched.iter().enumerate() {
-                let size = structure.size(i as usize);
-                let mut other_first = 0;
-                for &j in &touched[..=p] {
-                    let other_size = structure.size(j as usize);
-                    if !(self.is_eliminated[i as usize] || self.is_eliminated[j as usize]) {
-                        let (mut above, mut below) = ((first, size), (other_first, other_size));
-                        if self.places[i as usize] < self.places[j as usize] {
-                            (above, below) = (below, above);
-                        }
-                        product.clear();
-                        product.resize(size * other_size, T::ZERO);
-                        for row in rows.of(k).chunks_exact(width) {
-                            let (a, b) = (&row[above.0..above.0 + above.1], &row[below.0..below.0 + below.1]);
-                            product.chunks_exact_mut(below.1).zip(a).for_each(|(sums, &a)| add_scaled(sums, a, b));
-                        }
-                        visit(&product);
+            for (p, (i, of_i)) in structure.parts(k).filter(is_kept).enumerate() {
+                for (j, of_j) in structure.parts(k).filter(is_kept).take(p + 1) {
+                    let is_later = self.places[i] >= self.places[j];
+                    let (above, below) = if is_later { (&of_i, &of_j) } else { (&of_j, &of_i) };
+                    product.clear();
+                    product.resize(above.len() * below.len(), T::ZERO);
+                    for row in rows.of(k).chunks_exact(width) {
+                        let (a, b) = (&row[above.clone()], &row[below.clone()]);
+                        product.chunks_exact_mut(below.len()).zip(a).for_each(|(sums, &a)| add_scaled(sums, a, b));
                     }
-                    other_first += other_size;
+                    visit(&product);
                 }
-                first += size;
             }
         }
     }
@@ -233,9 +190,9 @@ impl<T: Real> Elimination<T> {
     /// Calls `visit` with the product that each elimination subtracts from the Schur complement in each pair of kept blocks, by
     /// rows, those of the later block's columns.
     #[inline(always)]
-    pub(super) fn visit_fill(&self, structure: &BlockStructure, rows: &BlockRows<T>, mut visit: impl FnMut(&[T])) {
+    pub(super) fn visit_fill(&self, rows: &BlockRows<T>, mut visit: impl FnMut(&[T])) {
         let mut block = Vec::new();
-        self.visit_couplings(structure, rows, |neighbours, couplings, solved| {
+        self.visit_couplings(rows, |neighbours, couplings, solved| {
             let own_size = couplings.len() / total(neighbours).max(1);
             for a in neighbours {
                 for b in neighbours.iter().filter(|b| b.f <= a.f) {
@@ -255,51 +212,44 @@ impl<T: Real> Elimination<T> {
     /// The kept columns' part of a vector.
     pub(super) fn gather_columns(&self, structure: &BlockStructure, v: &[T], kept: &mut [T]) {
         for (f, &block) in self.kept.iter().enumerate() {
-            kept[self.kept_offsets[f]..self.kept_offsets[f + 1]].copy_from_slice(&v[structure.range(block)]);
+            kept[self.kept_range(f)].copy_from_slice(&v[structure.range(block)]);
         }
     }
 
     /// `product = S v` for a vector of the kept columns.
-    pub(super) fn multiply(
-        &self,
-        structure: &BlockStructure,
-        rows: &BlockRows<T>,
-        (lambda, d): (T, &[T]),
-        v: &[T],
-        product: &mut [T],
-    ) {
+    pub(super) fn multiply(&self, DampedRows { rows, lambda, d }: DampedRows<'_, T>, v: &[T], product: &mut [T]) {
         for (f, &block) in self.kept.iter().enumerate() {
-            let own = self.kept_offsets[f]..self.kept_offsets[f + 1];
-            let damped = d[structure.range(block)].iter().zip(&v[own.clone()]).map(|(&d, &v)| lambda * d * d * v);
+            let (own, d) = (self.kept_range(f), &d[rows.structure.range(block)]);
+            let damped = d.iter().zip(&v[own.clone()]).map(|(&d, &v)| lambda * d * d * v);
             product[own].iter_mut().zip(damped).for_each(|(product, damped)| *product = damped);
         }
-        simd::run(Reduce { elimination: self, structure, rows, kept: v, rhs: None, product });
+        simd::run(Reduce { elimination: self, rows, kept: v, rhs: None, product });
     }
 
     /// `reduced = b_F − H_FE H_EE⁻¹ b_E` for a vector of all columns.
-    pub(super) fn reduce(&self, structure: &BlockStructure, rows: &BlockRows<T>, b: &[T], reduced: &mut [T]) {
-        self.gather_columns(structure, b, reduced);
-        simd::run(Reduce { elimination: self, structure, rows, kept: &[], rhs: Some(b), product: reduced });
+    pub(super) fn reduce(&self, rows: &BlockRows<T>, b: &[T], reduced: &mut [T]) {
+        self.gather_columns(&rows.structure, b, reduced);
+        simd::run(Reduce { elimination: self, rows, kept: &[], rhs: Some(b), product: reduced });
     }
 
     /// Overwrites `b` with the solution of the whole system, of which the kept columns' part is known: `x_E = H_EE⁻¹(b_E − H_EF x_F)`.
-    pub(super) fn back_substitute(&self, structure: &BlockStructure, rows: &BlockRows<T>, kept: &[T], b: &mut [T]) {
+    pub(super) fn back_substitute(&self, rows: &BlockRows<T>, kept: &[T], b: &mut [T]) {
         for (f, &block) in self.kept.iter().enumerate() {
-            b[structure.range(block)].copy_from_slice(&kept[self.kept_offsets[f]..self.kept_offsets[f + 1]]);
+            b[rows.structure.range(block)].copy_from_slice(&kept[self.kept_range(f)]);
         }
-        simd::run(BackSubstitute { elimination: self, structure, rows, kept, b });
+        simd::run(BackSubstitute { elimination: self, rows, kept, b });
     }
 
-    /// Gathers the kept columns' parts of a vector, and zeros in place of eliminated ones; returns the width.
+    /// Gathers the kept columns' parts of a vector that residual block `k` touches, and zeros in place of eliminated ones; returns
+    /// the width.
     #[inline(always)]
-    fn gather_kept(&self, structure: &BlockStructure, touched: &[u32], kept: &[T], gathered: &mut Vec<T>) -> usize {
+    fn gather_kept(&self, structure: &BlockStructure, k: usize, kept: &[T], gathered: &mut Vec<T>) -> usize {
         gathered.clear();
-        for &block in touched {
-            let (block, size) = (block as usize, structure.size(block as usize));
+        for (block, columns) in structure.parts(k) {
             if kept.is_empty() || self.is_eliminated[block] {
-                gathered.resize(gathered.len() + size, T::ZERO);
+                gathered.resize(columns.end, T::ZERO);
             } else {
-                gathered.extend_from_slice(&kept[self.kept_offsets[self.places[block] as usize]..][..size]);
+                gathered.extend_from_slice(&kept[self.kept_offsets[self.places[block] as usize]..][..columns.len()]);
             }
         }
         gathered.len()
@@ -309,22 +259,19 @@ impl<T: Real> Elimination<T> {
     #[inline(always)]
     fn coupled(
         &self,
-        structure: &BlockStructure,
         rows: &BlockRows<T>,
         (e, own): (usize, usize),
         kept: &[T],
         gathered: &mut Vec<T>,
         sums: &mut Vec<T>,
     ) {
-        let size = structure.size(own);
         sums.clear();
-        sums.resize(size, T::ZERO);
-        for &k in self.of(e) {
-            let touched = structure.touched(k as usize);
-            let width = self.gather_kept(structure, touched, kept, gathered);
-            let first = first_column(structure, touched, own);
+        sums.resize(rows.structure.size(own), T::ZERO);
+        for &k in self.residual_blocks.of(e) {
+            let width = self.gather_kept(&rows.structure, k as usize, kept, gathered);
+            let columns = columns_of(&rows.structure, k as usize, own);
             for row in rows.of(k as usize).chunks_exact(width) {
-                add_scaled(sums, dot(row, gathered), &row[first..first + size]);
+                add_scaled(sums, dot(row, gathered), &row[columns.clone()]);
             }
         }
     }
@@ -345,17 +292,15 @@ fn total(neighbours: &[Neighbour]) -> usize {
     neighbours.iter().map(|neighbour| neighbour.size).sum()
 }
 
-/// First column of a block in the rows of a residual block that touches it.
+/// Columns of a block among those of the rows of a residual block that touches it.
 #[inline(always)]
-fn first_column(structure: &BlockStructure, touched: &[u32], block: usize) -> usize {
-    let before = touched.iter().take_while(|&&other| other as usize != block);
-    before.map(|&other| structure.size(other as usize)).sum()
+fn columns_of(structure: &BlockStructure, k: usize, block: usize) -> Range<usize> {
+    structure.parts(k).find(|(other, _)| *other == block).map_or(0..0, |(_, columns)| columns)
 }
 
 /// Subtracts the blocks on the diagonal of `H_FE H_EE⁻¹ H_EF`.
 struct SubtractDiagonal<'a, T> {
     elimination: &'a Elimination<T>,
-    structure: &'a BlockStructure,
     rows: &'a BlockRows<T>,
     diagonal: &'a mut BlockJacobi<T>,
 }
@@ -363,8 +308,8 @@ struct SubtractDiagonal<'a, T> {
 impl<T: Real> Kernel for SubtractDiagonal<'_, T> {
     #[inline(always)]
     fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let SubtractDiagonal { elimination, structure, rows, diagonal } = self;
-        elimination.visit_couplings(structure, rows, |neighbours, couplings, solved| {
+        let SubtractDiagonal { elimination, rows, diagonal } = self;
+        elimination.visit_couplings(rows, |neighbours, couplings, solved| {
             let own_size = couplings.len() / total(neighbours).max(1);
             for &Neighbour { f, size, at } in neighbours {
                 let block = diagonal.block_mut(f);
@@ -381,7 +326,6 @@ impl<T: Real> Kernel for SubtractDiagonal<'_, T> {
 /// Adds `(H_FF − λD² − H_FE H_EE⁻¹ H_EF)v`, or subtracts `H_FE H_EE⁻¹ b_E` for a right-hand side `b`.
 struct Reduce<'a, T> {
     elimination: &'a Elimination<T>,
-    structure: &'a BlockStructure,
     rows: &'a BlockRows<T>,
     /// `v`, empty for a right-hand side.
     kept: &'a [T],
@@ -392,33 +336,30 @@ struct Reduce<'a, T> {
 impl<T: Real> Kernel for Reduce<'_, T> {
     #[inline(always)]
     fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let Reduce { elimination, structure, rows, kept, rhs, product } = self;
+        let Reduce { elimination, rows, kept, rhs, product } = self;
+        let structure = &*rows.structure;
         let (mut gathered, mut sums, mut own_part) = (Vec::new(), Vec::new(), Vec::new());
         // Adds JᵀJ(v, −own_part), in the kept columns, of the rows of a list.
         let mut add = |list: &[u32], own: Option<(usize, &[T])>, gathered: &mut Vec<T>| {
             for &k in list {
-                let touched = structure.touched(k as usize);
-                let width = elimination.gather_kept(structure, touched, kept, gathered);
+                let width = elimination.gather_kept(structure, k as usize, kept, gathered);
                 if width == 0 {
                     continue;
                 }
                 if let Some((own, part)) = own {
-                    let first = first_column(structure, touched, own);
-                    gathered[first..first + part.len()].iter_mut().zip(part).for_each(|(entry, &part)| *entry = -part);
+                    let own = &mut gathered[columns_of(structure, k as usize, own)];
+                    own.iter_mut().zip(part).for_each(|(entry, &part)| *entry = -part);
                 }
                 sums.clear();
                 sums.resize(width, T::ZERO);
                 for row in rows.of(k as usize).chunks_exact(width) {
                     add_scaled(&mut sums, dot(row, gathered), row);
                 }
-                let mut first = 0;
-                for &block in touched {
-                    let (block, size) = (block as usize, structure.size(block as usize));
+                for (block, columns) in structure.parts(k as usize) {
                     if !elimination.is_eliminated[block] {
-                        let to = elimination.kept_offsets[elimination.places[block] as usize];
-                        add_scaled(&mut product[to..to + size], T::ONE, &sums[first..first + size]);
+                        let own = elimination.kept_range(elimination.places[block] as usize);
+                        add_scaled(&mut product[own], T::ONE, &sums[columns]);
                     }
-                    first += size;
                 }
             }
         };
@@ -428,13 +369,13 @@ impl<T: Real> Kernel for Reduce<'_, T> {
                     own_part.clear();
                     own_part.extend_from_slice(&b[structure.range(own)]);
                 }
-                None => elimination.coupled(structure, rows, (e, own), kept, &mut gathered, &mut own_part),
+                None => elimination.coupled(rows, (e, own), kept, &mut gathered, &mut own_part),
             }
             elimination.pivots.solve_block(e, &mut own_part);
-            add(elimination.of(e), Some((own, &own_part)), &mut gathered);
+            add(elimination.residual_blocks.of(e), Some((own, &own_part)), &mut gathered);
         }
         if rhs.is_none() {
-            add(elimination.of(elimination.eliminated.len()), None, &mut gathered);
+            add(elimination.residual_blocks.of(elimination.eliminated.len()), None, &mut gathered);
         }
     }
 }
@@ -442,7 +383,6 @@ impl<T: Real> Kernel for Reduce<'_, T> {
 /// Solves for the eliminated columns.
 struct BackSubstitute<'a, T> {
     elimination: &'a Elimination<T>,
-    structure: &'a BlockStructure,
     rows: &'a BlockRows<T>,
     kept: &'a [T],
     b: &'a mut [T],
@@ -451,11 +391,11 @@ struct BackSubstitute<'a, T> {
 impl<T: Real> Kernel for BackSubstitute<'_, T> {
     #[inline(always)]
     fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let BackSubstitute { elimination, structure, rows, kept, b } = self;
+        let BackSubstitute { elimination, rows, kept, b } = self;
         let (mut gathered, mut sums) = (Vec::new(), Vec::new());
         for (e, &own) in elimination.eliminated.iter().enumerate() {
-            elimination.coupled(structure, rows, (e, own), kept, &mut gathered, &mut sums);
-            let b = &mut b[structure.range(own)];
+            elimination.coupled(rows, (e, own), kept, &mut gathered, &mut sums);
+            let b = &mut b[rows.structure.range(own)];
             add_scaled(b, -T::ONE, &sums);
             elimination.pivots.solve_block(e, b);
         }

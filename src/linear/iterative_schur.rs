@@ -1,11 +1,11 @@
 //! Conjugate gradients on the Schur complement of the normal equations.
 
 use super::block_jacobi::BlockJacobi;
-use super::block_rows::{BlockRows, BlockStructure};
+use super::block_normal::BlockSystem;
+use super::block_rows::{BlockStructure, DampedRows};
 use super::elimination::Elimination;
 use super::form::LinearForm;
 use super::independent_set::independent_set;
-use super::inexact_normal::InexactSystem;
 use super::model::IllConditioned;
 use super::preconditioned::{Krylov, Preconditioned};
 use crate::real::Real;
@@ -38,32 +38,19 @@ impl<T: Real> IterativeSchur<T> {
     }
 }
 
-impl<T: Real> InexactSystem<T> for IterativeSchur<T> {
+impl<T: Real> BlockSystem<T> for IterativeSchur<T> {
     const FORM: LinearForm = LinearForm::IterativeSchur;
 
-    fn factorize(
-        &mut self,
-        structure: &BlockStructure,
-        rows: &BlockRows<T>,
-        (lambda, d): (T, &[T]),
-    ) -> Result<(), IllConditioned> {
-        self.elimination.factorize(structure, rows, lambda, d)?;
-        self.elimination.fill_diagonal(structure, rows, (lambda, d), &mut self.preconditioner)
+    fn factorize(&mut self, system: DampedRows<'_, T>) -> Result<(), IllConditioned> {
+        self.elimination.factorize(system)?;
+        self.elimination.fill_diagonal(system, &mut self.preconditioner)
     }
 
-    fn solve(
-        &mut self,
-        structure: &BlockStructure,
-        rows: &BlockRows<T>,
-        damping: (T, &[T]),
-        (tolerance, rounds): (T, usize),
-        b: &mut [T],
-    ) -> Result<(), IllConditioned> {
+    fn solve(&mut self, system: DampedRows<'_, T>, end: (T, usize), b: &mut [T]) -> Result<(), IllConditioned> {
         let IterativeSchur { elimination, preconditioner, krylov, reduced } = self;
-        elimination.reduce(structure, rows, b, reduced);
-        let mut system = SchurSystem { elimination, preconditioner, structure, rows, damping };
-        krylov.solve(&mut system, tolerance, rounds, reduced)?;
-        elimination.back_substitute(structure, rows, reduced, b);
+        elimination.reduce(system.rows, b, reduced);
+        krylov.solve(&mut SchurSystem { elimination, preconditioner, system }, end, reduced)?;
+        elimination.back_substitute(system.rows, reduced, b);
         Ok(())
     }
 }
@@ -72,14 +59,12 @@ impl<T: Real> InexactSystem<T> for IterativeSchur<T> {
 struct SchurSystem<'a, T> {
     elimination: &'a Elimination<T>,
     preconditioner: &'a BlockJacobi<T>,
-    structure: &'a BlockStructure,
-    rows: &'a BlockRows<T>,
-    damping: (T, &'a [T]),
+    system: DampedRows<'a, T>,
 }
 
 impl<T: Real> Preconditioned<T> for SchurSystem<'_, T> {
     fn multiply(&mut self, v: &[T], product: &mut [T]) {
-        self.elimination.multiply(self.structure, self.rows, self.damping, v, product);
+        self.elimination.multiply(self.system, v, product);
     }
 
     fn precondition(&mut self, v: &mut [T]) {

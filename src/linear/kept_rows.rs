@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::lists::Lists;
 use crate::real::Real;
 
 /// Residuals and rows of residual blocks that follow each other.
@@ -9,39 +10,33 @@ use crate::real::Real;
 pub(super) struct KeptRows<T> {
     /// The residual blocks.
     blocks: Range<usize>,
-    /// Residuals of each, one behind the other.
-    residuals: Vec<T>,
-    /// Rows of each, one behind the other: the columns of its blocks side by side.
-    values: Vec<T>,
-    /// Ends of its residuals and of its rows.
-    ends: Vec<(usize, usize)>,
+    residuals: Lists<T>,
+    /// Rows of each: the columns of its blocks side by side.
+    values: Lists<T>,
 }
 
 impl<T: Real> KeptRows<T> {
     /// No rows yet.
     pub(super) fn new(blocks: Range<usize>) -> Self {
-        KeptRows { blocks, residuals: Vec::new(), values: Vec::new(), ends: vec![(0, 0)] }
+        KeptRows { blocks, residuals: Lists::new(), values: Lists::new() }
     }
 
     /// Forgets all rows.
     pub(super) fn clear(&mut self) {
         self.residuals.clear();
         self.values.clear();
-        self.ends.truncate(1);
     }
 
     /// Appends the rows of the next residual block.
     pub(super) fn push(&mut self, r: &[T], jacobian: &[T]) {
-        self.residuals.extend_from_slice(r);
-        self.values.extend_from_slice(jacobian);
-        self.ends.push((self.residuals.len(), self.values.len()));
+        self.residuals.push(r);
+        self.values.push(jacobian);
     }
 
     /// Residuals and rows of residual block `k` of those that these parts have.
     pub(super) fn find(parts: &[Self], k: usize) -> (&[T], &[T]) {
         let part = &parts[parts.partition_point(|part| part.blocks.end <= k)];
         let place = k - part.blocks.start;
-        let ((r, row), (end_r, end_row)) = (part.ends[place], part.ends[place + 1]);
-        (&part.residuals[r..end_r], &part.values[row..end_row])
+        (part.residuals.of(place), part.values.of(place))
     }
 }

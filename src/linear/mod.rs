@@ -44,6 +44,7 @@
 
 mod block_choice;
 mod block_jacobi;
+mod block_normal;
 mod block_rows;
 mod block_sums;
 mod cgls;
@@ -57,10 +58,8 @@ mod dual;
 mod elimination;
 mod forcing;
 mod form;
-mod forward_product;
 mod held;
 mod independent_set;
-mod inexact_normal;
 mod iterative_schur;
 mod kept_rows;
 mod matrix_free;
@@ -70,6 +69,7 @@ mod normal;
 mod orthogonal;
 mod pass_on;
 mod preconditioned;
+mod product_point;
 mod row_model;
 mod schur;
 mod sparse;

@@ -72,20 +72,14 @@ pub struct Drawn<'a, T> {
 impl<T: Real> Drawn<'_, T> {
     /// Draws a step, where `solve` overwrites a vector with its product with `(JᵀJ + λD²)⁻¹`.
     #[inline]
-    pub(super) fn draw(
-        self,
-        damped: &Damped<'_, T>,
-        step: &mut [T],
-        solve: impl FnOnce(&mut [T]) -> Result<(), Unsolved>,
-    ) -> Result<(), Unsolved> {
+    pub(super) fn draw(self, damped: &Damped<'_, T>, step: &mut [T], solve: impl FnOnce(&mut [T])) {
         self.correct(self.workspace, step);
         if !self.towards.is_empty() && damped.lambda > T::ZERO {
             scale_twice(self.workspace, damped.d, self.towards);
-            solve(self.workspace)?;
+            solve(self.workspace);
             add_scaled(step, damped.lambda, self.workspace);
         }
         self.shorten(step);
-        Ok(())
     }
 
     /// Adds the share of the correction, and multiplies by the factor.
@@ -191,8 +185,7 @@ pub trait LinearModel<T: Real> {
     /// `‖D⁻¹Jᵀr‖`.
     fn gradient_norm(&mut self, evaluation: &mut dyn Evaluation<T>, d: &[T]) -> Result<T, EvaluationError> {
         let _ = evaluation;
-        let scaled = self.gradient().iter().zip(d);
-        Ok(scaled.fold(T::ZERO, |sum, (&g, &d)| sum + (g / d) * (g / d)).sqrt())
+        Ok(scaled_gradient_norm(self.gradient(), d))
     }
 
     /// Learns from a trial, or changes after one that could not be made.
@@ -201,6 +194,11 @@ pub trait LinearModel<T: Real> {
         let _ = lesson;
         None
     }
+}
+
+/// `‖D⁻¹g‖`.
+pub(super) fn scaled_gradient_norm<T: Real>(gradient: &[T], d: &[T]) -> T {
+    gradient.iter().zip(d).fold(T::ZERO, |sum, (&g, &d)| sum + (g / d) * (g / d)).sqrt()
 }
 
 /// Computes the right-hand side of a correction, summed in `work`, in the variables that are free.

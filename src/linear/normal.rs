@@ -17,7 +17,7 @@ use crate::storage::Storage;
 ///
 /// `mn²` flops a linearisation, `n³/3` a factorisation, `3n²` numbers of memory. The condition number of the
 /// system is the square of `J`'s: what [`solve`](Self::solve) cannot answer to half the digits it refuses.
-pub(crate) struct NormalEquations<T: Real, S: Storage<T>> {
+pub(crate) struct DenseNormal<T: Real, S: Storage<T>> {
     /// Sums at the current point and at the candidate.
     sums: [Sums<T, S>; 2],
     /// The second of these are the current point's.
@@ -37,12 +37,12 @@ struct Sums<T: Real, S: Storage<T>> {
     gradient: S::Vector,
 }
 
-impl<T: Real, S: Storage<T>> NormalEquations<T, S> {
+impl<T: Real, S: Storage<T>> DenseNormal<T, S> {
     /// Zero sums for `n` parameters.
     #[inline]
     pub(crate) fn new(n: usize) -> Self {
         let zero = || Sums { gram: S::matrix(n), gradient: S::vector(n) };
-        NormalEquations {
+        DenseNormal {
             sums: [zero(), zero()],
             second: false,
             factor: S::matrix(n),
@@ -91,7 +91,7 @@ impl<T: Real, S: Storage<T>> NormalEquations<T, S> {
     }
 }
 
-impl<T: Real, S: Storage<T>> LinearModel<T> for NormalEquations<T, S> {
+impl<T: Real, S: Storage<T>> LinearModel<T> for DenseNormal<T, S> {
     fn form(&self) -> LinearForm {
         LinearForm::Cholesky
     }
@@ -123,11 +123,8 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for NormalEquations<T, S> {
     }
 
     #[inline(always)]
-    fn solve(
-        &mut self,
-        &mut Damped { lambda, d, held, .. }: &mut Damped<'_, T>,
-        step: &mut [T],
-    ) -> Result<T, Unsolved> {
+    fn solve(&mut self, damped: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved> {
+        let &mut Damped { lambda, d, held, .. } = damped;
         let n = self.n();
         let Sums { gram, gradient } = &self.sums[usize::from(self.second)];
         let gradient = gradient.as_ref();
@@ -209,10 +206,8 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for NormalEquations<T, S> {
 
     #[inline]
     fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
-        drawn.draw(damped, step, |b| {
-            self.solve_again(b);
-            Ok(())
-        })
+        drawn.draw(damped, step, |b| self.solve_again(b));
+        Ok(())
     }
 
     #[inline]
@@ -290,7 +285,7 @@ mod tests {
     /// The step that taught the curvature leads, by the model, to the change of the gradient.
     #[test]
     fn products_and_solutions_have_the_same_curvature() {
-        let mut model = NormalEquations::<f64, Dynamic>::new(2);
+        let mut model = DenseNormal::<f64, Dynamic>::new(2);
         for (r, jacobian) in
             [([1.0, 2.0, -1.0], [1.0, 0.5, 0.2, 2.0, 0.3, -1.0]), ([0.8, 1.5, -1.2], [1.2, 0.4, 0.1, 2.3, 0.5, -0.9])]
         {

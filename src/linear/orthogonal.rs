@@ -134,11 +134,8 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for Orthogonal<T, S> {
         None
     }
 
-    fn solve(
-        &mut self,
-        &mut Damped { lambda, d, held, .. }: &mut Damped<'_, T>,
-        step: &mut [T],
-    ) -> Result<T, Unsolved> {
+    fn solve(&mut self, damped: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved> {
+        let &mut Damped { lambda, d, held, .. } = damped;
         Ok(self.solve_damped(lambda, d, held, step)?)
     }
 
@@ -177,10 +174,8 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for Orthogonal<T, S> {
     }
 
     fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
-        drawn.draw(damped, step, |b| {
-            self.solve_again(b);
-            Ok(())
-        })
+        drawn.draw(damped, step, |b| self.solve_again(b));
+        Ok(())
     }
 }
 

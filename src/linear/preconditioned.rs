@@ -46,8 +46,7 @@ impl<T: Real> Krylov<T> {
     pub(super) fn solve(
         &mut self,
         system: &mut impl Preconditioned<T>,
-        tolerance: T,
-        max_rounds: usize,
+        (tolerance, max_rounds): (T, usize),
         b: &mut [T],
     ) -> Result<(), IllConditioned> {
         let Krylov { residual, preconditioned, direction, image } = self;

@@ -4,7 +4,7 @@ use super::choice::Plan;
 use super::dual::DualForm;
 use super::form::LinearForm;
 use super::model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved};
-use super::normal::NormalEquations;
+use super::normal::DenseNormal;
 use super::orthogonal::Orthogonal;
 use super::pass_on::pass_on_model;
 use crate::evaluation::{Along, Costs, Evaluation};
@@ -14,7 +14,7 @@ use crate::storage::Storage;
 
 /// The normal equations until they are too badly conditioned, then QR; or another form from the start.
 pub(crate) struct RowModel<T: Real, S: Storage<T>> {
-    normal: NormalEquations<T, S>,
+    normal: DenseNormal<T, S>,
     other: Other<T, S>,
     /// QR may still take over.
     may_orthogonalize: bool,
@@ -41,7 +41,7 @@ impl<T: Real, S: Storage<T>> RowModel<T, S> {
         };
         // The normal equations know no point that another form could return to.
         let points = if matches!(other, Other::None) { 0 } else { 2 };
-        RowModel { normal: NormalEquations::new(plan.n), other, may_orthogonalize: plan.may_orthogonalize, points }
+        RowModel { normal: DenseNormal::new(plan.n), other, may_orthogonalize: plan.may_orthogonalize, points }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The normal equations of a Jacobian of blocks.
 
+use std::sync::Arc;
+
 use super::block_rows::BlockStructure;
 use super::block_sums::BlockSums;
 use super::choice::PlanError;
@@ -7,7 +9,7 @@ use super::form::LinearForm;
 use super::kept_rows::KeptRows;
 use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved};
 use super::sparse::{
-    BlockMatrix, BlockPattern, InverseSubset, OrthogonalElimination, SparseCholesky, SymbolicCholesky, TooLarge,
+    BlockMatrix, BlockPattern, InverseSubset, OrthogonalElimination, SparseCholesky, SymbolicCholesky,
 };
 use crate::evaluation::{Costs, Evaluation};
 use crate::kernels::vector::{dot, scale_twice, scaled_norm};
@@ -35,7 +37,7 @@ const AFFORDABLE: f64 = 40.0;
 /// is far slower. Rows are kept for the first step. If it does not need them they are dropped, and kept again from the first step on that
 /// does; the problem is then linearised again at the same point.
 pub struct SparseNormal<T> {
-    structure: BlockStructure,
+    structure: Arc<BlockStructure>,
     /// Sums at the current point and at the candidate.
     sums: [BlockEquations<T>; 2],
     /// Index of the current point's.
@@ -68,7 +70,7 @@ impl<T: Real> SparseNormal<T> {
     /// # Errors
     ///
     /// Matrices that take more than the memory budget, in bytes.
-    pub(super) fn new(structure: BlockStructure, budget: usize) -> Result<Self, PlanError> {
+    pub(super) fn new(structure: Arc<BlockStructure>, budget: usize) -> Result<Self, PlanError> {
         let n = structure.columns();
         let sizes: Vec<usize> = (0..structure.blocks()).map(|block| structure.size(block)).collect();
         let mut pairs = Vec::new();
@@ -77,18 +79,14 @@ impl<T: Real> SparseNormal<T> {
             let before = |(p, &i): (usize, &u32)| touched[..p].iter().map(move |&j| (i as usize, j as usize));
             pairs.extend(touched.iter().enumerate().flat_map(before));
         }
-        let too_large = |_: TooLarge| PlanError::Memory { needed: usize::MAX, rows_that_fit: 0 };
-        let pattern = BlockPattern::new(&sizes, &pairs).map_err(too_large)?;
-        let symbolic = SymbolicCholesky::new(&pattern).map_err(too_large)?;
+        let pattern = BlockPattern::new(&sizes, &pairs)?;
+        let symbolic = SymbolicCholesky::new(&pattern)?;
         let entries =
             pattern.entry_count().saturating_mul(2).saturating_add(symbolic.entry_count()).saturating_add(8 * n);
-        let needed = entries.saturating_mul(size_of::<T>());
-        if needed > budget {
-            return Err(PlanError::Memory { needed, rows_that_fit: 0 });
-        }
+        PlanError::check_budget(entries.saturating_mul(size_of::<T>()), budget)?;
         let mut pattern = pattern;
         let block_sums = BlockSums::new(&mut pattern, &structure);
-        let factor = SparseCholesky::new(symbolic, &pattern).map_err(too_large)?;
+        let factor = SparseCholesky::new(symbolic, &pattern)?;
         let zero =
             || BlockEquations { gram: BlockMatrix::new(pattern.clone()), gradient: vec![T::ZERO; n], rows: Vec::new() };
         let sums = [zero(), zero()];
@@ -117,7 +115,8 @@ impl<T: Real> SparseNormal<T> {
         n: usize,
         x: &[T],
     ) -> Result<Result<Self, PlanError>, EvaluationError> {
-        let normal = BlockStructure::new(problem, n).and_then(|structure| SparseNormal::new(structure, usize::MAX));
+        let normal =
+            BlockStructure::new(problem, n).and_then(|structure| SparseNormal::new(Arc::new(structure), usize::MAX));
         let mut normal = match normal {
             Ok(normal) => normal,
             Err(error) => return Ok(Err(error)),
@@ -300,10 +299,8 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
     }
 
     fn complete(&mut self, damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved> {
-        drawn.draw(damped, step, |b| {
-            self.factor.solve_in_place(b);
-            Ok(())
-        })
+        drawn.draw(damped, step, |b| self.factor.solve_in_place(b));
+        Ok(())
     }
 
     fn quadratic_form(&self, v: &[T]) -> T {

@@ -41,6 +41,7 @@ mod external;
 mod factor_plan;
 mod factors;
 mod function;
+mod functions;
 mod initializer;
 mod layer_blocks;
 mod layers;

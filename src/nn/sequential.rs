@@ -155,51 +155,6 @@ impl<T: Real> Sequential<T> {
         self.push(Activation(function))
     }
 
-    /// Adds `tanh x`.
-    pub fn tanh(self) -> Self {
-        self.apply(Function::Tanh)
-    }
-
-    /// Adds `1 / (1 + e⁻ˣ)`.
-    pub fn sigmoid(self) -> Self {
-        self.apply(Function::Sigmoid)
-    }
-
-    /// Adds `max(x, 0)`.
-    pub fn relu(self) -> Self {
-        self.apply(Function::Relu)
-    }
-
-    /// Adds `x` where positive, else `slope · x`.
-    pub fn leaky_relu(self, slope: T) -> Self {
-        self.apply(Function::LeakyRelu { slope })
-    }
-
-    /// Adds `x` where positive, else `alpha (eˣ − 1)`.
-    pub fn elu(self, alpha: T) -> Self {
-        self.apply(Function::Elu { alpha })
-    }
-
-    /// Adds `ln(1 + eˣ)`.
-    pub fn softplus(self) -> Self {
-        self.apply(Function::Softplus)
-    }
-
-    /// Adds `x · sigmoid(x)`.
-    pub fn silu(self) -> Self {
-        self.apply(Function::Silu)
-    }
-
-    /// Adds `x Φ(x)`, with the normal distribution function `Φ`.
-    pub fn gelu(self) -> Self {
-        self.apply(Function::Gelu)
-    }
-
-    /// Adds `sin x`.
-    pub fn sin(self) -> Self {
-        self.apply(Function::Sin)
-    }
-
     /// Adds [`Dropout`].
     pub fn dropout(self, rate: T) -> Self {
         self.push(Dropout::new(rate))

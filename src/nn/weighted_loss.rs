@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::arithmetic::put;
 use super::batch::Batch;
-use super::losses::{CentredRoots, CurvatureRoot, Loss, Reduction, RowPart};
+use super::losses::{CentredRoots, CurvatureRoot, Loss, Reduction, RowSpan};
 use crate::kernels::vector::{add_rows_times, dot};
 use crate::real::Real;
 
@@ -178,7 +178,7 @@ impl<T: Real> WeightedLoss<'_, T> {
         if width == group && form == CurvatureRoot::Diagonal {
             return put(adjoint, add, buffers.roots.iter().zip(factors).map(|(&s, &u)| s * u));
         }
-        let of_loss = RowPart { stride: group, first: first_row };
+        let of_loss = RowSpan { stride: group, first: first_row };
         let roots = &buffers.roots[..adjoint.len() / width * root_width];
         let rows = adjoint.chunks_exact_mut(width).zip(of_loss.of(factors, width)).zip(roots.chunks_exact(root_width));
         match form {
@@ -196,7 +196,7 @@ impl<T: Real> WeightedLoss<'_, T> {
                 }
             }
             CurvatureRoot::Centred => {
-                let to = (adjoint, RowPart::whole(width));
+                let to = (adjoint, RowSpan::whole(width));
                 CentredRoots::new(roots, width).transposed_times((factors, of_loss), to, add);
             }
         }
@@ -215,13 +215,13 @@ impl<T: Real> WeightedLoss<'_, T> {
         if let Some(change) = change.filter(|_| width == group && form == CurvatureRoot::Diagonal) {
             return put(derivatives, false, buffers.roots.iter().zip(change).map(|(&s, &d)| s * d));
         }
-        let of_loss = RowPart { stride: group, first: first_row };
+        let of_loss = RowSpan { stride: group, first: first_row };
         let Some(change) = change else {
             return of_loss.of_mut(derivatives, width).for_each(|derivatives| derivatives.fill(T::ZERO));
         };
         let roots = &buffers.roots[..change.len() / width * root_width];
         if form == CurvatureRoot::Centred {
-            let change = (change, RowPart::whole(width));
+            let change = (change, RowSpan::whole(width));
             return CentredRoots::new(roots, width).times(change, (derivatives, of_loss));
         }
         let samples = roots.chunks_exact(root_width).zip(change.chunks_exact(width));

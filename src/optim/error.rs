@@ -5,7 +5,6 @@ use thiserror::Error;
 use crate::hyperparameters::HyperparameterError;
 use crate::problem::{EvaluationError, NotKroneckerFactored, NotLeastSquares};
 use crate::solver::SolveError;
-use crate::variables::VariableError;
 
 /// Result of a step, or of what belongs to one.
 pub type OptimizerResult<V> = Result<V, OptimizerError>;
@@ -18,13 +17,13 @@ pub enum OptimizerError {
     #[error("{optimizer} has not been built: call build with the variables first")]
     NotBuilt {
         /// The optimizer's name.
-        optimizer: String,
+        optimizer: &'static str,
     },
     /// The variables are not those that the optimizer was built for.
     #[error("{optimizer} was built for other variables: {difference}")]
     OtherVariables {
         /// The optimizer's name.
-        optimizer: String,
+        optimizer: &'static str,
         /// The first difference.
         difference: String,
     },
@@ -74,11 +73,11 @@ pub enum OptimizerError {
     #[error("{optimizer} has no hyperparameter {name}; it has {}", known.join(", "))]
     UnknownHyperparameter {
         /// The optimizer's name.
-        optimizer: String,
+        optimizer: &'static str,
         /// The name asked for.
         name: String,
         /// The names there are.
-        known: Vec<String>,
+        known: Vec<&'static str>,
     },
     /// A hyperparameter or a schedule makes no sense.
     #[error(transparent)]
@@ -87,11 +86,11 @@ pub enum OptimizerError {
     #[error("{optimizer} has no slot {name}; it has {}", known.join(", "))]
     UnknownSlot {
         /// The optimizer's name.
-        optimizer: String,
+        optimizer: &'static str,
         /// The name asked for.
         name: String,
         /// The names there are.
-        known: Vec<String>,
+        known: Vec<&'static str>,
     },
     /// A saved state belongs to another optimizer, or to other variables.
     #[error("the saved state does not fit: {difference}")]
@@ -144,37 +143,13 @@ pub enum OptimizerError {
     /// The settings or the problem do not allow a damped step.
     #[error(transparent)]
     Solve(#[from] SolveError),
-    /// The variables do not allow the operation.
-    #[error(transparent)]
-    Variables(#[from] VariableError),
 }
 
 impl OptimizerError {
-    /// [`NotBuilt`](Self::NotBuilt).
-    pub(super) fn not_built(optimizer: &str) -> Self {
-        OptimizerError::NotBuilt { optimizer: optimizer.to_owned() }
-    }
-
     /// Returns true if a number of the step was NaN or infinite.
-    pub(super) fn is_non_finite(&self) -> bool {
+    pub(crate) fn is_non_finite(&self) -> bool {
         use OptimizerError::{NonFiniteCurvature, NonFiniteFactor, NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
         matches!(self, NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. })
             || matches!(self, NonFiniteFactor { .. } | NonFiniteCurvature { .. })
-    }
-
-    /// [`UnknownHyperparameter`](Self::UnknownHyperparameter), with the names there are.
-    pub(super) fn unknown_hyperparameter<'a>(
-        optimizer: &str,
-        name: &str,
-        known: impl IntoIterator<Item = &'a str>,
-    ) -> Self {
-        let known = known.into_iter().map(str::to_owned).collect();
-        OptimizerError::UnknownHyperparameter { optimizer: optimizer.to_owned(), name: name.to_owned(), known }
-    }
-
-    /// [`UnknownSlot`](Self::UnknownSlot), with the names there are.
-    pub(super) fn unknown_slot<'a>(optimizer: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        let known = known.into_iter().map(str::to_owned).collect();
-        OptimizerError::UnknownSlot { optimizer: optimizer.to_owned(), name: name.to_owned(), known }
     }
 }

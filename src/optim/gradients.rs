@@ -30,6 +30,19 @@ pub(super) fn check_gradients<T: Real>(gradients: &Gradients<T>, variables: &Var
     if any { Ok(()) } else { Err(OptimizerError::NoGradients) }
 }
 
+/// The error of a step that would make an entry of the variables, or of a slot of theirs, this value.
+pub(super) fn non_finite_step<T: Real>(
+    variables: &Variables<T>,
+    slot: Option<&str>,
+    place: usize,
+    value: T,
+) -> OptimizerError {
+    let found = variables.iter().find(|variable| variable.range().contains(&place));
+    let (name, start) = found.map_or(("x", 0), |variable| (variables.name(variable), variable.range().start));
+    let variable = slot.map_or_else(|| name.to_owned(), |slot| format!("the {slot} of {name}"));
+    OptimizerError::NonFiniteStep { variable, index: place - start, value: value.to_f64() }
+}
+
 /// Drops the gradients of frozen variables.
 pub(super) fn drop_frozen<T: Real>(gradients: &mut Gradients<T>, variables: &Variables<T>) {
     for variable in variables.iter().filter(|&variable| !variables.is_trainable(variable)) {

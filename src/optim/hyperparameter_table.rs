@@ -35,7 +35,10 @@ impl HyperparameterTable {
 
     fn place(&self, name: &str) -> OptimizerResult<usize> {
         let found = self.specs.iter().position(|spec| spec.name == name);
-        found.ok_or_else(|| OptimizerError::unknown_hyperparameter(self.optimizer, name, self.names()))
+        found.ok_or_else(|| {
+            let (optimizer, name, known) = (self.optimizer, name.to_owned(), self.names());
+            OptimizerError::UnknownHyperparameter { optimizer, name, known }
+        })
     }
 
     pub(super) fn get(&self, name: &str) -> OptimizerResult<&Hyperparameter> {
@@ -88,3 +91,17 @@ impl HyperparameterTable {
         Ok(())
     }
 }
+
+/// Defines builders that set the hyperparameters of these names to a number or a schedule, by `with_hyperparameter`.
+macro_rules! hyperparameter_builders {
+    ($($(#[$attribute:meta])* $builder:ident = $name:literal;)*) => {
+        $(
+            $(#[$attribute])*
+            pub fn $builder(self, value: impl Into<Hyperparameter>) -> Self {
+                self.with_hyperparameter($name, value)
+            }
+        )*
+    };
+}
+
+pub(super) use hyperparameter_builders;

@@ -12,24 +12,24 @@ impl Layout {
     /// Refuses variables, or their gradients, that lie in memory in another way.
     pub(super) fn check(
         &self,
-        optimizer: &str,
+        optimizer: &'static str,
         handles: impl ExactSizeIterator<Item = Variable>,
     ) -> OptimizerResult<()> {
         match self.difference(handles) {
             None => Ok(()),
-            Some(difference) => Err(OptimizerError::OtherVariables { optimizer: optimizer.to_owned(), difference }),
+            Some(difference) => Err(OptimizerError::OtherVariables { optimizer, difference }),
         }
     }
 
     /// The shape of a variable, which must be one of these.
-    pub(super) fn checked_shape(&self, optimizer: &str, variable: Variable) -> OptimizerResult<&[usize]> {
+    pub(super) fn checked_shape(&self, optimizer: &'static str, variable: Variable) -> OptimizerResult<&[usize]> {
         self.shape(variable).ok_or_else(|| stranger(optimizer, variable))
     }
 
     /// One variable's part of a vector of all variables.
     pub(super) fn checked_view<'a, T>(
         &self,
-        optimizer: &str,
+        optimizer: &'static str,
         variable: Variable,
         flat: &'a [T],
     ) -> OptimizerResult<ArrayViewD<'a, T>> {
@@ -48,22 +48,10 @@ impl Layout {
 
     /// Refuses a state of other variables.
     pub(super) fn check_state<T>(&self, state: &OptimizerState<T>) -> OptimizerResult<()> {
-        let (expected, found) = (self.variables().len(), state.variables.len());
-        if expected != found {
-            return refuse(format!("it is of {found} variables, not {expected}"));
-        }
-        for ((expected_name, expected_shape), (name, shape)) in self.iter().zip(&state.variables) {
-            if expected_name != name {
-                return refuse(format!("it has {name} in place of {expected_name}"));
-            }
-            if expected_shape != shape {
-                return refuse(format!("{name} has the shape {shape:?} there and {expected_shape:?} here"));
-            }
-        }
-        Ok(())
+        self.difference_of_saved(&state.variables).map_or(Ok(()), refuse)
     }
 }
 
-fn stranger(optimizer: &str, variable: Variable) -> OptimizerError {
-    OptimizerError::OtherVariables { optimizer: optimizer.to_owned(), difference: format!("none was {variable:?}") }
+fn stranger(optimizer: &'static str, variable: Variable) -> OptimizerError {
+    OptimizerError::OtherVariables { optimizer, difference: format!("none was {variable:?}") }
 }

@@ -51,8 +51,9 @@ mod state_writer;
 
 pub use convention::Convention;
 pub use error::{OptimizerError, OptimizerResult};
-pub use first_order::{FirstOrder, NonFinite, Slot, Slots, StepContext, UpdateRule};
+pub use first_order::{FirstOrder, NonFinite, SlotSpec, Slots, StepContext, UpdateRule};
 pub use groups::Groups;
+use hyperparameter_table::hyperparameter_builders;
 pub use kronecker::{KroneckerLevenbergMarquardt, KroneckerStep};
 pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;
@@ -62,5 +63,5 @@ pub use state::OptimizerState;
 
 pub use crate::hyperparameters::{
     CosineDecay, CosineDecayRestarts, ExponentialDecay, Hyperparameter, HyperparameterDomain, HyperparameterError,
-    HyperparameterSpec, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay, PolynomialDecay, Schedule,
+    HyperparameterSpec, InverseTimeDecay, LinearWarmup, PiecewiseConstantDecay, PolynomialDecay, Schedule, TimeDecay,
 };

@@ -110,7 +110,7 @@ impl<T: Real, O: Optimizer<T>> MovingAverage<T, O> {
     /// [`OptimizerError::NotBuilt`], or [`OptimizerError::OtherVariables`].
     pub fn swap_weights(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let Some(AveragedWeights { layout, average, swapped }) = &mut self.memory else {
-            return Err(OptimizerError::not_built(NAME));
+            return Err(OptimizerError::NotBuilt { optimizer: NAME });
         };
         layout.check(NAME, variables.iter())?;
         let is_out = swapped.is_empty();
@@ -239,14 +239,8 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         match &self.memory {
             _ if name != SLOT => self.inner.slot(variable, name),
             Some(memory) => memory.layout.checked_view(NAME, variable, &memory.average),
-            None => Err(OptimizerError::not_built(NAME)),
+            None => Err(OptimizerError::NotBuilt { optimizer: NAME }),
         }
-    }
-
-    fn state(&self) -> OptimizerState<T> {
-        let mut state = OptimizerState::default();
-        self.save_into(&mut state);
-        state
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {

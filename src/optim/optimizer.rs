@@ -5,6 +5,7 @@ use ndarray::ArrayViewD;
 #[cfg(doc)]
 use super::OptimizerError;
 use super::{Hyperparameter, OptimizerResult, OptimizerState, StepReport};
+use crate::pass_on::{behind_pointer, pass_on};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::variables::{Gradients, Variable, Variables};
@@ -97,14 +98,16 @@ pub trait Optimizer<T: Real>: Send {
     fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>>;
 
     /// The whole state.
-    fn state(&self) -> OptimizerState<T>;
+    fn state(&self) -> OptimizerState<T> {
+        let mut state = OptimizerState::default();
+        self.save_into(&mut state);
+        state
+    }
 
     /// Writes the [`state`](Self::state) into an earlier one of the same optimizer, whose memory is used again where the
     /// optimizer knows how. [`Groups`](super::Groups) saves states with it before every step, to restore them if one of its
     /// optimizers fails.
-    fn save_into(&self, state: &mut OptimizerState<T>) {
-        *state = self.state();
-    }
+    fn save_into(&self, state: &mut OptimizerState<T>);
 
     /// Takes over a saved state.
     ///
@@ -131,63 +134,21 @@ pub trait Optimizer<T: Real>: Send {
 
 /// A boxed optimizer is an optimizer, so that wrappers take either.
 impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for Box<O> {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-
-    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
-        (**self).build(variables)
-    }
-
-    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
-        (**self).step(batch, variables)
-    }
-
-    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
-        (**self).apply_gradients(gradients, variables)
-    }
-
-    fn iterations(&self) -> u64 {
-        (**self).iterations()
-    }
-
-    fn hyperparameters(&self) -> Vec<&'static str> {
-        (**self).hyperparameters()
-    }
-
-    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
-        (**self).hyperparameter(name)
-    }
-
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
-        (**self).set_hyperparameter(name, value)
-    }
-
-    fn slots(&self) -> Vec<&'static str> {
-        (**self).slots()
-    }
-
-    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
-        (**self).slot(variable, name)
-    }
-
-    fn state(&self) -> OptimizerState<T> {
-        (**self).state()
-    }
-
-    fn save_into(&self, state: &mut OptimizerState<T>) {
-        (**self).save_into(state);
-    }
-
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
-        (**self).restore(state, variables)
-    }
-
-    fn finalize(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
-        (**self).finalize(variables)
-    }
-
-    fn is_first_order(&self) -> bool {
-        (**self).is_first_order()
+    pass_on! { behind_pointer
+        ref name() -> &'static str;
+        mut build(variables: &Variables<T>) -> OptimizerResult<()>;
+        mut step(batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>>;
+        mut apply_gradients(gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()>;
+        ref iterations() -> u64;
+        ref hyperparameters() -> Vec<&'static str>;
+        ref hyperparameter(name: &str) -> OptimizerResult<Hyperparameter>;
+        mut set_hyperparameter(name: &str, value: Hyperparameter) -> OptimizerResult<()>;
+        ref slots() -> Vec<&'static str>;
+        ref slot(variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>>;
+        ref state() -> OptimizerState<T>;
+        ref save_into(state: &mut OptimizerState<T>) -> ();
+        mut restore(state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()>;
+        mut finalize(variables: &mut Variables<T>) -> OptimizerResult<()>;
+        ref is_first_order() -> bool;
     }
 }

@@ -61,10 +61,10 @@ impl<T> Checkpoint<T> {
         if self.batch > batches {
             return inconsistent(format!("{} minibatches are done of an epoch of {batches}", self.batch));
         }
-        if !self.terms.metrics.iter().eq(self.metrics.iter().map(|(name, _)| name)) {
+        if self.terms.text("metrics") != Some(&list(self.metrics.iter().map(|(name, _)| name.as_str()))) {
             return inconsistent("it does not have the state of every metric".to_owned());
         }
-        if !self.terms.callbacks.iter().eq(self.callbacks.iter().map(|(name, _)| name)) {
+        if self.terms.text("callbacks") != Some(&list(self.callbacks.iter().map(|(name, _)| name.as_str()))) {
             return inconsistent("it does not have the state of every callback".to_owned());
         }
         match self.history.ragged_column() {
@@ -79,47 +79,40 @@ impl<T> Checkpoint<T> {
     }
 }
 
-/// Settings that must be the same for a resumed training to be the same.
+/// Settings that must be the same for a resumed training to be the same: the name and the text of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct FitTerms {
-    pub(super) bits: usize,
-    pub(super) rows: usize,
-    pub(super) validation_rows: usize,
-    pub(super) is_weighted: bool,
-    pub(super) batch_size: usize,
-    pub(super) shuffle: Option<u64>,
-    pub(super) drop_remainder: bool,
-    pub(super) mask_seed: u64,
-    pub(super) metrics: Vec<String>,
-    pub(super) callbacks: Vec<String>,
-}
+pub(super) struct FitTerms(Vec<(String, String)>);
 
 impl FitTerms {
+    pub(super) fn new(terms: impl IntoIterator<Item = (&'static str, String)>) -> Self {
+        FitTerms(terms.into_iter().map(|(name, text)| (name.to_owned(), text)).collect())
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(found, _)| found == name).map(|(_, text)| text.as_str())
+    }
+
     /// Refuses a checkpoint of a training with other settings.
     pub(super) fn check(&self, here: &FitTerms) -> Result<(), CheckpointError> {
-        let list = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        let seed = |seed: Option<u64>| seed.map_or("none".to_owned(), |seed| seed.to_string());
-        let pairs: [(&'static str, [String; 2]); 10] = [
-            ("bits of a float", [self.bits, here.bits].map(|number| number.to_string())),
-            ("rows of the training data", [self.rows, here.rows].map(|number| number.to_string())),
-            (
-                "rows of the validation data",
-                [self.validation_rows, here.validation_rows].map(|number| number.to_string()),
-            ),
-            ("sample weights", [self.is_weighted, here.is_weighted].map(|is| is.to_string())),
-            ("batch size", [self.batch_size, here.batch_size].map(|number| number.to_string())),
-            ("seed of the order", [self.shuffle, here.shuffle].map(seed)),
-            ("drop_remainder", [self.drop_remainder, here.drop_remainder].map(|is| is.to_string())),
-            ("seed of dropout", [self.mask_seed, here.mask_seed].map(|number| number.to_string())),
-            ("metrics", [list(&self.metrics), list(&here.metrics)]),
-            ("callbacks", [list(&self.callbacks), list(&here.callbacks)]),
-        ];
-        match pairs.into_iter().find(|(_, [saved, found])| saved != found) {
-            Some((what, [saved, found])) => Err(CheckpointError::OtherTraining { what, saved, found }),
+        match here.0.iter().find(|(name, found)| self.text(name) != Some(found)) {
+            Some((what, found)) => {
+                let (what, found) = (what.clone(), found.clone());
+                Err(CheckpointError::OtherTraining {
+                    saved: self.text(&what).unwrap_or("none").to_owned(),
+                    what,
+                    found,
+                })
+            }
             None => Ok(()),
         }
     }
+}
+
+/// The text of a list of names.
+pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// A checkpoint that cannot be saved, loaded or gone on from.
@@ -168,7 +161,7 @@ pub enum CheckpointError {
     #[error("the checkpoint is of another training: {what}: {saved} there, {found} here")]
     OtherTraining {
         /// The setting that differs.
-        what: &'static str,
+        what: String,
         /// Value in the checkpoint.
         saved: String,
         /// Value of the training at hand.

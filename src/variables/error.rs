@@ -12,12 +12,6 @@ pub enum VariableError {
         /// The name.
         name: String,
     },
-    /// There is no variable of this name.
-    #[error("there is no variable named {name}")]
-    Unknown {
-        /// The name.
-        name: String,
-    },
     /// The values have another shape than the variable.
     #[error("{name} has the shape {expected:?}, but the values have {found:?}")]
     Shape {
@@ -27,14 +21,6 @@ pub enum VariableError {
         expected: Vec<usize>,
         /// The shape of the values.
         found: Vec<usize>,
-    },
-    /// A flat vector has another length than the variables together.
-    #[error("the variables hold {expected} numbers, but {found} were given")]
-    Length {
-        /// Entries in all variables.
-        expected: usize,
-        /// Entries given.
-        found: usize,
     },
     /// A value is NaN or infinite.
     #[error("{name}[{index}] is {value}")]

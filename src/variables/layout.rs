@@ -2,29 +2,19 @@
 
 use ndarray::{ArrayView, ArrayViewD, IxDyn};
 
+use super::variables::NamedArray;
 use super::{Variable, Variables};
 use crate::real::Real;
 
 /// Layout of the variables when something was built for them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Layout {
-    entries: Vec<LayoutEntry>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct LayoutEntry {
-    handle: Variable,
-    name: String,
-    shape: Vec<usize>,
+    entries: Vec<NamedArray>,
 }
 
 impl Layout {
-    pub(crate) fn of<T: Real>(variables: &Variables<T>) -> Self {
-        let entry = |handle| {
-            let (name, shape) = (variables.name(handle).to_owned(), variables.shape(handle).to_vec());
-            LayoutEntry { handle, name, shape }
-        };
-        Layout { entries: variables.iter().map(entry).collect() }
+    pub(crate) fn of<T>(variables: &Variables<T>) -> Self {
+        Layout { entries: variables.entries.clone() }
     }
 
     /// The variables.
@@ -51,6 +41,26 @@ impl Layout {
         }
         let entry = self.entries.iter().find(|entry| handles.next() != Some(entry.handle))?;
         Some(format!("{} had the shape {:?}", entry.name, entry.shape))
+    }
+
+    /// Names and shapes, to be saved.
+    pub(crate) fn to_saved(&self) -> Vec<(String, Vec<usize>)> {
+        self.iter().map(|(name, shape)| (name.to_owned(), shape.to_vec())).collect()
+    }
+
+    /// Describes the first difference of names and shapes that were saved; `None` if there is none.
+    pub(crate) fn difference_of_saved(&self, saved: &[(String, Vec<usize>)]) -> Option<String> {
+        let (expected, found) = (self.entries.len(), saved.len());
+        if expected != found {
+            return Some(format!("it is of {found} variables, not {expected}"));
+        }
+        self.iter().zip(saved).find_map(|((expected_name, expected_shape), (name, shape))| {
+            if expected_name != name {
+                return Some(format!("it has {name} in place of {expected_name}"));
+            }
+            let difference = || format!("{name} has the shape {shape:?} there and {expected_shape:?} here");
+            (expected_shape != shape).then(difference)
+        })
     }
 
     /// Overwrites the trainable variables with as many entries as all variables have.

@@ -76,31 +76,25 @@ impl Variable {
 /// assert_eq!(variables.trainable_ranges(), [4..6]);
 /// # Ok::<(), marquardt::variables::VariableError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Variables<T> {
     values: Vec<T>,
-    entries: Vec<NamedArray>,
+    pub(super) entries: Vec<NamedArray>,
 }
 
 /// Layout of one variable.
 #[derive(Debug, Clone, PartialEq)]
-struct NamedArray {
-    name: String,
-    shape: Vec<usize>,
-    handle: Variable,
+pub(super) struct NamedArray {
+    pub(super) name: String,
+    pub(super) shape: Vec<usize>,
+    pub(super) handle: Variable,
     trainable: bool,
-}
-
-impl<T: Real> Default for Variables<T> {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl<T: Real> Variables<T> {
     /// Creates an empty set of variables.
     pub fn new() -> Self {
-        Variables { values: Vec::new(), entries: Vec::new() }
+        Self::default()
     }
 
     /// Adds a trainable variable at the end.

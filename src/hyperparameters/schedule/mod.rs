@@ -2,18 +2,16 @@
 
 mod cosine;
 mod cosine_restarts;
-mod exponential;
-mod inverse_time;
 mod piecewise_constant;
 mod polynomial;
+mod time_decay;
 mod warmup;
 
 pub use cosine::CosineDecay;
 pub use cosine_restarts::CosineDecayRestarts;
-pub use exponential::ExponentialDecay;
-pub use inverse_time::InverseTimeDecay;
 pub use piecewise_constant::PiecewiseConstantDecay;
 pub use polynomial::PolynomialDecay;
+pub use time_decay::{ExponentialDecay, InverseTimeDecay, TimeDecay};
 pub use warmup::LinearWarmup;
 
 use super::{Hyperparameter, HyperparameterError};
@@ -88,40 +86,30 @@ impl Schedule {
     pub fn warmup(warmup_steps: u64, then: impl Into<Hyperparameter>) -> Self {
         LinearWarmup::new(warmup_steps, then).into()
     }
-
-    /// The value for the step after `step` others.
-    pub fn at(&self, step: u64) -> f64 {
-        match self {
-            Schedule::Exponential(schedule) => schedule.at(step),
-            Schedule::PiecewiseConstant(schedule) => schedule.at(step),
-            Schedule::Polynomial(schedule) => schedule.at(step),
-            Schedule::InverseTime(schedule) => schedule.at(step),
-            Schedule::Cosine(schedule) => schedule.at(step),
-            Schedule::CosineRestarts(schedule) => schedule.at(step),
-            Schedule::Warmup(schedule) => schedule.at(step),
-        }
-    }
-
-    /// Refuses arguments that make no sense. Optimizers call this before they take a schedule.
-    ///
-    /// # Errors
-    ///
-    /// [`HyperparameterError::Schedule`].
-    pub fn check(&self) -> Result<(), HyperparameterError> {
-        match self {
-            Schedule::Exponential(schedule) => schedule.check(),
-            Schedule::PiecewiseConstant(schedule) => schedule.check(),
-            Schedule::Polynomial(schedule) => schedule.check(),
-            Schedule::InverseTime(schedule) => schedule.check(),
-            Schedule::Cosine(schedule) => schedule.check(),
-            Schedule::CosineRestarts(schedule) => schedule.check(),
-            Schedule::Warmup(schedule) => schedule.check(),
-        }
-    }
 }
 
 macro_rules! schedules {
     ($($variant:ident($schedule:ident))*) => {
+        impl Schedule {
+            /// The value for the step after `step` others.
+            pub fn at(&self, step: u64) -> f64 {
+                match self {
+                    $(Schedule::$variant(schedule) => schedule.at(step),)*
+                }
+            }
+
+            /// Refuses arguments that make no sense. Optimizers call this before they take a schedule.
+            ///
+            /// # Errors
+            ///
+            /// [`HyperparameterError::Schedule`].
+            pub fn check(&self) -> Result<(), HyperparameterError> {
+                match self {
+                    $(Schedule::$variant(schedule) => schedule.check(),)*
+                }
+            }
+        }
+
         $(
             impl From<$schedule> for Schedule {
                 fn from(schedule: $schedule) -> Self {

@@ -120,19 +120,15 @@ impl<T: Real> SparseCholesky<T> {
 
     /// Copies a vector into the order of elimination.
     fn permute(&mut self, b: &[T]) {
-        let SymbolicCholesky { order, offsets, natural, .. } = &self.symbolic;
-        for (ends, &block) in offsets.windows(2).zip(order) {
-            let from = natural[block as usize];
-            self.permuted[ends[0]..ends[1]].copy_from_slice(&b[from..from + ends[1] - ends[0]]);
+        for (label, ends) in self.symbolic.offsets.windows(2).enumerate() {
+            self.permuted[ends[0]..ends[1]].copy_from_slice(&b[self.symbolic.natural_range(label)]);
         }
     }
 
     /// Copies a vector out of the order of elimination.
     pub(super) fn permute_back(&self, b: &mut [T]) {
-        let SymbolicCholesky { order, offsets, natural, .. } = &self.symbolic;
-        for (ends, &block) in offsets.windows(2).zip(order) {
-            let to = natural[block as usize];
-            b[to..to + ends[1] - ends[0]].copy_from_slice(&self.permuted[ends[0]..ends[1]]);
+        for (label, ends) in self.symbolic.offsets.windows(2).enumerate() {
+            b[self.symbolic.natural_range(label)].copy_from_slice(&self.permuted[ends[0]..ends[1]]);
         }
     }
 
@@ -173,18 +169,14 @@ fn front_lists(
     let supernode_of = symbolic.supernode_of_all();
     let owner = |block: &StoredBlock| supernode_of[label[block.i].min(label[block.j]) as usize];
     let blocks = Lists::sorted(nodes.len(), pattern.stored().map(|block| (owner(&block), block)));
-    let rows_below = |s: usize| symbolic.rows[nodes[s].rows.clone()].iter().map(|&row| row as usize);
-    let size = |row: usize| offsets[row + 1] - offsets[row];
+    let size = |row: usize| symbolic.size(row);
 
     let (mut scatter, mut runs, mut spans) = (Lists::new(), Lists::new(), Lists::new());
     // Position of a block's first entry in the current front.
     let mut position = vec![0_usize; symbolic.order.len()];
     for (s, node) in nodes.iter().enumerate() {
-        (node.first..node.first + node.columns).for_each(|b| position[b] = offsets[b] - offsets[node.first]);
-        let mut at = node.pivots;
-        for row in rows_below(s) {
-            position[row] = at;
-            at += size(row);
+        symbolic.find_positions(node, &mut position);
+        for row in symbolic.rows_below(node) {
             match spans.last_mut() {
                 Some((start, len)) if *start + *len == offsets[row] => *len += size(row),
                 _ => spans.items.push((offsets[row], size(row))),
@@ -207,7 +199,7 @@ fn front_lists(
         scatter.end();
         for &child in children.of(s) {
             let mut from = 0;
-            for row in rows_below(child as usize) {
+            for row in symbolic.rows_below(&nodes[child as usize]) {
                 let (to, size) = (position[row] as u32, size(row) as u32);
                 match runs.last_mut() {
                     Some(IndexRun { to: start, len, .. }) if *start + *len == to => *len += size,

@@ -39,7 +39,6 @@ impl<T: Real> InverseSubset<T> {
     /// Fills the rows and columns of a front below its pivots.
     fn gather(&self, node: &Supernode, front: &mut [T], position: &mut [usize]) {
         let symbolic = &self.factor.symbolic;
-        let size = |block: usize| symbolic.offsets[block + 1] - symbolic.offsets[block];
         let rows = &symbolic.rows[node.rows.clone()];
         let (mut of, mut top) = (usize::MAX, node.pivots);
         for (k, &row) in rows.iter().enumerate() {
@@ -48,28 +47,23 @@ impl<T: Real> InverseSubset<T> {
             let ancestor = &symbolic.supernodes[owner];
             if of != owner {
                 of = owner;
-                let own = ancestor.first..ancestor.first + ancestor.columns;
-                let mut at = 0;
-                for block in own.chain(symbolic.rows[ancestor.rows.clone()].iter().map(|&row| row as usize)) {
-                    position[block] = at;
-                    at += size(block);
-                }
+                symbolic.find_positions(ancestor, position);
             }
             let stride = padded(ancestor.size);
             let mut left = top;
             for &column in &rows[k..] {
                 let column = column as usize;
-                for r in 0..size(row) {
+                for r in 0..symbolic.size(row) {
                     let from = (position[row] + r) * stride + stride - ancestor.size + position[column];
-                    let entries = &self.panels[self.factor.starts[owner] + from..][..size(column)];
+                    let entries = &self.panels[self.factor.starts[owner] + from..][..symbolic.size(column)];
                     for (c, &entry) in entries.iter().enumerate() {
                         front[(top + r) * node.size + left + c] = entry;
                         front[(left + c) * node.size + top + r] = entry;
                     }
                 }
-                left += size(column);
+                left += symbolic.size(column);
             }
-            top += size(row);
+            top += symbolic.size(row);
         }
     }
 
@@ -105,7 +99,6 @@ impl<T: Real> InverseSubset<T> {
     /// Copies block `(i, j)` of the inverse, row-major; `false` if the factor has no block there.
     fn known_block(&self, i: usize, j: usize, block: &mut [T]) -> bool {
         let symbolic = &self.factor.symbolic;
-        let size = |label: usize| symbolic.offsets[label + 1] - symbolic.offsets[label];
         let [row, column] = [i, j].map(|block| symbolic.label[block] as usize);
         let (pivot, other) = (row.min(column), row.max(column));
         let node = &symbolic.supernodes[self.supernode_of[pivot]];
@@ -117,14 +110,14 @@ impl<T: Real> InverseSubset<T> {
             let Ok(at) = rows.binary_search(&(other as u32)) else {
                 return false;
             };
-            node.pivots + rows[..at].iter().map(|&row| size(row as usize)).sum::<usize>()
+            node.pivots + rows[..at].iter().map(|&row| symbolic.size(row as usize)).sum::<usize>()
         };
         let stride = padded(node.size);
         let start = self.factor.starts[self.supernode_of[pivot]] + (to - from) * stride + stride - node.size + left;
-        for r in 0..size(row) {
-            for c in 0..size(column) {
+        for r in 0..symbolic.size(row) {
+            for c in 0..symbolic.size(column) {
                 let (p, q) = if row <= column { (r, c) } else { (c, r) };
-                block[r * size(column) + c] = self.panels[start + p * stride + q];
+                block[r * symbolic.size(column) + c] = self.panels[start + p * stride + q];
             }
         }
         true
@@ -134,12 +127,7 @@ impl<T: Real> InverseSubset<T> {
 impl<T: Real> SparseCholesky<T> {
     /// Copies block `(i, j)` of `(H + λD²)⁻¹`, row-major, by a solution for each column.
     fn inverse_block(&mut self, i: usize, j: usize, block: &mut [T]) {
-        let range = |block: usize, symbolic: &super::SymbolicCholesky| {
-            let label = symbolic.label[block] as usize;
-            let start = symbolic.natural[block];
-            start..start + symbolic.offsets[label + 1] - symbolic.offsets[label]
-        };
-        let (rows, columns) = (range(i, &self.symbolic), range(j, &self.symbolic));
+        let [rows, columns] = [i, j].map(|block| self.symbolic.natural_range(self.symbolic.label[block] as usize));
         let mut x = vec![T::ZERO; self.inverses.len()];
         for (c, at) in columns.clone().enumerate() {
             x.fill(T::ZERO);

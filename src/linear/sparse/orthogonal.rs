@@ -1,5 +1,6 @@
 //! Orthogonal elimination: the factor from the rows of `J`, without their products.
 
+use super::SymbolicCholesky;
 use super::cholesky::SparseCholesky;
 use crate::kernels::front::padded;
 use crate::kernels::triangular::absorb_rows;
@@ -87,16 +88,12 @@ impl<T: Real> OrthogonalElimination<T> {
             self.begin_front(factor, s);
             for &k in self.own.of(s) {
                 let (r, jacobian) = rows(k as usize);
-                let touched = structure.touched(k as usize);
                 let width = jacobian.len() / r.len().max(1);
                 for (row, &r) in jacobian.chunks_exact(width.max(1)).zip(r) {
                     let own = self.front.push_row(r);
-                    let mut row = row;
-                    for &block in touched {
-                        let (entries, others) = row.split_at(structure.size(block as usize));
-                        let at = self.positions[factor.symbolic.label[block as usize] as usize];
-                        own[at..at + entries.len()].copy_from_slice(entries);
-                        row = others;
+                    for (block, columns) in structure.parts(k as usize) {
+                        let at = self.positions[factor.symbolic.label[block] as usize];
+                        own[at..at + columns.len()].copy_from_slice(&row[columns]);
                     }
                 }
                 self.front.absorb(FEWEST_ROWS);
@@ -113,14 +110,8 @@ impl<T: Real> OrthogonalElimination<T> {
 
     /// Resets the triangle to zero, with the columns of a supernode's front.
     fn begin_front(&mut self, factor: &SparseCholesky<T>, s: usize) {
-        let symbolic = &factor.symbolic;
-        let node = &symbolic.supernodes[s];
-        let own = node.first..node.first + node.columns;
-        let mut at = 0;
-        for label in own.chain(symbolic.rows[node.rows.clone()].iter().map(|&row| row as usize)) {
-            self.positions[label] = at;
-            at += symbolic.offsets[label + 1] - symbolic.offsets[label];
-        }
+        let node = &factor.symbolic.supernodes[s];
+        factor.symbolic.find_positions(node, &mut self.positions);
         self.front.clear(node.size);
     }
 
@@ -129,15 +120,8 @@ impl<T: Real> OrthogonalElimination<T> {
         if !(lambda > T::ZERO) {
             return;
         }
-        let (symbolic, factor) = (&factor.symbolic, lambda.sqrt());
-        let node = &symbolic.supernodes[s];
-        let mut at = 0;
-        for label in node.first..node.first + node.columns {
-            let size = symbolic.offsets[label + 1] - symbolic.offsets[label];
-            for &d in &d[symbolic.natural[symbolic.order[label] as usize]..][..size] {
-                self.front.push_row(T::ZERO)[at] = factor * d;
-                at += 1;
-            }
+        for (at, place) in naturals(&factor.symbolic, s).enumerate() {
+            self.front.push_row(T::ZERO)[at] = lambda.sqrt() * d[place];
         }
     }
 
@@ -171,12 +155,7 @@ impl<T: Real> OrthogonalElimination<T> {
         let tolerance = T::from_f64(LOST) * T::EPSILON;
         let panel = panels[starts[s]..].chunks_exact_mut(stride);
         let mut rows = self.front.triangle.chunks_exact(size).zip(&self.front.rotated).enumerate();
-        let own = node.first..node.first + node.columns;
-        let naturals = own.flat_map(|label| {
-            let natural = symbolic.natural[symbolic.order[label] as usize];
-            natural..natural + symbolic.offsets[label + 1] - symbolic.offsets[label]
-        });
-        for ((natural, panel), (p, (row, &rotated))) in naturals.zip(panel).zip(&mut rows) {
+        for ((natural, panel), (p, (row, &rotated))) in naturals(symbolic, s).zip(panel).zip(&mut rows) {
             let pivot = row[p];
             if !(pivot.abs() > tolerance * squares[natural].sqrt() && pivot.is_finite()) {
                 return Err(IllConditioned);
@@ -198,6 +177,12 @@ impl<T: Real> OrthogonalElimination<T> {
         self.counts.push(count);
         Ok(())
     }
+}
+
+/// Entries of a supernode's own columns in the order of the problem.
+fn naturals(symbolic: &SymbolicCholesky, s: usize) -> impl Iterator<Item = usize> {
+    let node = &symbolic.supernodes[s];
+    (node.first..node.first + node.columns).flat_map(|label| symbolic.natural_range(label))
 }
 
 /// The triangle of a front with its right-hand side, and rows that it will absorb.

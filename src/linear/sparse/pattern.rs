@@ -75,12 +75,7 @@ impl BlockPattern {
 
     /// Stores the entries of the blocks in another order, given by the indices of all of them.
     pub(crate) fn arrange(&mut self, order: &[usize]) {
-        let mut sizes = vec![0; self.rows.len()];
-        for j in 0..self.blocks() {
-            for k in self.columns[j]..self.columns[j + 1] {
-                sizes[k] = self.size(self.rows[k] as usize) * self.size(j);
-            }
-        }
+        let sizes: Vec<usize> = self.stored().map(|block| self.size(block.i) * self.size(block.j)).collect();
         let mut place = 0;
         for &k in order {
             self.places[k] = place;

@@ -134,6 +134,31 @@ impl SymbolicCholesky {
         Ok(SymbolicCholesky { order, offsets, label, natural, supernodes, rows, panels, tasks, updates })
     }
 
+    /// Number of entries of a block of a vector.
+    pub(super) fn size(&self, label: usize) -> usize {
+        self.offsets[label + 1] - self.offsets[label]
+    }
+
+    /// Entries of a block in the order of the problem.
+    pub(super) fn natural_range(&self, label: usize) -> std::ops::Range<usize> {
+        let start = self.natural[self.order[label] as usize];
+        start..start + self.size(label)
+    }
+
+    /// Rows below the pivots of a supernode, by blocks.
+    pub(super) fn rows_below(&self, node: &Supernode) -> impl Iterator<Item = usize> {
+        self.rows[node.rows.clone()].iter().map(|&row| row as usize)
+    }
+
+    /// Finds the position of each block in a supernode's front.
+    pub(super) fn find_positions(&self, node: &Supernode, positions: &mut [usize]) {
+        let mut at = 0;
+        for label in (node.first..node.first + node.columns).chain(self.rows_below(node)) {
+            positions[label] = at;
+            at += self.size(label);
+        }
+    }
+
     /// The supernode of each block, by its place in the order.
     pub(super) fn supernode_of_all(&self) -> Vec<usize> {
         let mut supernode_of = vec![0; self.order.len()];

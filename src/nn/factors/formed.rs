@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::kept::scratch;
 use crate::kernels::Factor;
 use crate::kernels::samples::add_row_grams;
+use crate::problem::selected::{gather, scatter};
 use crate::real::Real;
 
 /// A row for each residual, with the formed columns side by side.
@@ -29,12 +30,7 @@ impl<T: Real> Formed<'_, T> {
     /// Adds `Jv`.
     pub(super) fn add_product(&self, memory: &mut Vec<T>, v: &[T], product: &mut [T]) {
         let selected = scratch(memory, self.count);
-        let mut rest = &mut *selected;
-        for range in self.columns {
-            let (now, later) = rest.split_at_mut(range.len());
-            now.copy_from_slice(&v[range.clone()]);
-            rest = later;
-        }
+        gather(selected, v, self.columns);
         T::multiply(product, true, Factor::Plain(self.rows), selected, self.count, 1);
     }
 
@@ -42,11 +38,6 @@ impl<T: Real> Formed<'_, T> {
     pub(super) fn put_transposed_product(&self, memory: &mut Vec<T>, u: &[T], product: &mut [T]) {
         let sums = scratch(memory, self.count);
         T::multiply(sums, false, Factor::Transposed(self.rows), u, u.len(), 1);
-        let mut rest = &*sums;
-        for range in self.columns {
-            let (now, later) = rest.split_at(range.len());
-            product[range.clone()].copy_from_slice(now);
-            rest = later;
-        }
+        scatter(product, sums, self.columns);
     }
 }

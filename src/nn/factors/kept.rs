@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use crate::nn::batch::Share;
-use crate::nn::sweep::{BatchTile, Workspace};
-use crate::nn::tape::Node;
+use crate::nn::sweep::BatchTile;
 use crate::real::Real;
 
 /// Inputs of layers, a row for each sample, and sensitivities of nodes, a row for each residual: the derivatives of the
@@ -61,46 +60,22 @@ impl<T: Real> Kept<T> {
         self.before + tile.rows.start..self.before + tile.rows.end
     }
 
-    /// Keeps a node's values for a tile, after a forward sweep; zeros where it was not wanted.
-    pub(super) fn keep_inputs(
+    /// Keeps what has come to an array of this width for one residual of some samples; nothing is zeros.
+    pub(super) fn put_sensitivities(
         &mut self,
-        before: usize,
-        node: Node,
-        tile: &BatchTile<'_, T>,
-        workspace: &Workspace<T>,
-        wanted: bool,
+        (before, width): (usize, usize),
+        samples: &Range<usize>,
+        residual: usize,
+        sensitivities: Option<&[T]>,
     ) {
-        let samples = self.samples_of(tile);
-        let inputs = self.inputs_mut(before, node.width(), &samples);
-        if wanted {
-            inputs.copy_from_slice(workspace.value(tile, node));
-        } else {
-            inputs.fill(T::ZERO);
-        }
-    }
-
-    /// Keeps a node's adjoints for a tile, after a reverse sweep from a stack of residuals of each sample.
-    pub(super) fn keep_sensitivities(
-        &mut self,
-        before: usize,
-        node: Node,
-        tile: &BatchTile<'_, T>,
-        workspace: &Workspace<T>,
-        residuals: Range<usize>,
-    ) {
-        let (width, stride) = (node.width(), self.group * node.width());
-        let samples = self.samples_of(tile);
-        let kept = self.sensitivities_mut(before, width, &samples);
-        let adjoints = workspace.derivative(tile, node);
-        for (part, residual) in residuals.enumerate() {
-            let rows = kept[residual * width..].chunks_mut(stride).map(|row| &mut row[..width]);
-            match adjoints {
-                Some(adjoints) => {
-                    let adjoints = &adjoints[part * tile.rows.len() * width..];
-                    rows.zip(adjoints.chunks_exact(width)).for_each(|(to, from)| to.copy_from_slice(from));
-                }
-                None => rows.for_each(|row| row.fill(T::ZERO)),
+        let stride = self.group * width;
+        let rows = self.sensitivities_mut(before, width, samples)[residual * width..].chunks_mut(stride);
+        let rows = rows.map(|row| &mut row[..width]);
+        match sensitivities {
+            Some(sensitivities) => {
+                rows.zip(sensitivities.chunks_exact(width)).for_each(|(to, from)| to.copy_from_slice(from));
             }
+            None => rows.for_each(|row| row.fill(T::ZERO)),
         }
     }
 }

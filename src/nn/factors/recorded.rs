@@ -89,9 +89,7 @@ impl<T: Real> Factors<T> {
             KeptAs::LookedUp(table) => (plan.tables[table].sensitivities, plan.tables[table].width()),
         });
         if let Some((before, width)) = kept_as {
-            let rows = kept.sensitivities_mut(before, width, &(0..samples));
-            let rows = rows[row * width..].chunks_mut(group * width);
-            rows.zip(of_samples.clone()).for_each(|(row, numbers)| row[..width].copy_from_slice(numbers));
+            kept.put_sensitivities((before, width), &(0..samples), row, Some(sensitivities));
         }
         if place.formed != [None, None] {
             let stride = plan.formed_count();

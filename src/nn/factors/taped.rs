@@ -128,14 +128,19 @@ impl<T: Real> Factors<T> {
     /// Keeps what a forward sweep has found for a tile, of the nodes that were wanted.
     pub(crate) fn keep_inputs(&mut self, tile: &BatchTile<'_, T>, workspace: &Workspace<T>, wanted: &[bool]) {
         let Factors { plan, kept, look_ups, .. } = self;
+        let samples = kept.samples_of(tile);
         for dense in &plan.dense {
             let [x, _] = plan.nodes(dense.layer);
-            kept.keep_inputs(dense.inputs, x, tile, workspace, wanted[x.index()]);
+            let inputs = kept.inputs_mut(dense.inputs, x.width(), &samples);
+            if wanted[x.index()] {
+                inputs.copy_from_slice(workspace.value(tile, x));
+            } else {
+                inputs.fill(T::ZERO);
+            }
         }
-        let first = kept.before + tile.rows.start;
         for (of, table) in plan.tables.iter().enumerate() {
             let [x, _] = plan.nodes(table.layer);
-            look_ups::list_numbers(table, of, first, workspace.value(tile, x), look_ups);
+            look_ups::list_numbers(table, of, samples.start, workspace.value(tile, x), look_ups);
         }
     }
 
@@ -171,7 +176,11 @@ impl<T: Real> Factors<T> {
         let tables = plan.tables.iter().map(|table| (table.layer, table.sensitivities));
         for (layer, before) in layers.chain(tables) {
             let [_, y] = plan.nodes(layer);
-            kept.keep_sensitivities(before, y, tile, workspace, residuals.clone());
+            let (adjoints, size) = (workspace.derivative(tile, y), tile.rows.len() * y.width());
+            for (part, residual) in residuals.clone().enumerate() {
+                let adjoints = adjoints.map(|adjoints| &adjoints[part * size..]);
+                kept.put_sensitivities((before, y.width()), &kept.samples_of(tile), residual, adjoints);
+            }
         }
     }
 }

@@ -80,32 +80,6 @@ pub enum Function<T> {
 }
 
 impl<T: Real> Function<T> {
-    /// The function's name in snake case, such as `leaky_relu`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tanh => "tanh",
-            Self::Sigmoid => "sigmoid",
-            Self::Relu => "relu",
-            Self::LeakyRelu { .. } => "leaky_relu",
-            Self::Elu { .. } => "elu",
-            Self::Softplus => "softplus",
-            Self::Silu => "silu",
-            Self::Gelu => "gelu",
-            Self::GeluTanh => "gelu_tanh",
-            Self::Sin => "sin",
-            Self::Cos => "cos",
-            Self::Exp => "exp",
-            Self::Ln => "ln",
-            Self::Square => "square",
-            Self::Sqrt => "sqrt",
-            Self::Reciprocal => "reciprocal",
-            Self::Abs => "abs",
-            Self::Negate => "negate",
-            Self::Scale { .. } => "scale",
-            Self::Shift { .. } => "shift",
-        }
-    }
-
     /// Replaces every `x` by `f(x)`.
     ///
     /// ```

@@ -1,6 +1,6 @@
 //! Categorical cross-entropy.
 
-use super::softmax::{LogitRows, RowTargets};
+use super::softmax::{LogitRows, RowTargets, crossentropy};
 use super::{CurvatureRoot, GaussNewton, Loss, Targets};
 use crate::real::Real;
 
@@ -24,45 +24,7 @@ use crate::real::Real;
 #[doc(alias = "CrossEntropyLoss")]
 pub struct CategoricalCrossentropy;
 
-impl<T: Real> Loss<T> for CategoricalCrossentropy {
-    fn name(&self) -> &'static str {
-        "categorical crossentropy"
-    }
-
-    fn targets(&self) -> Targets {
-        Targets::Probabilities
-    }
-
-    fn values(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T]) {
-        rows(outputs, width, targets).losses(losses);
-    }
-
-    fn gradients(&self, outputs: &[T], width: usize, targets: &[T], gradients: &mut [T]) {
-        rows(outputs, width, targets).gradients(gradients, None);
-    }
-
-    fn values_and_gradients(&self, outputs: &[T], width: usize, targets: &[T], losses: &mut [T], gradients: &mut [T]) {
-        rows(outputs, width, targets).gradients(gradients, Some(losses));
-    }
-
-    fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
-        Some(self)
-    }
-}
-
-impl<T: Real> GaussNewton<T> for CategoricalCrossentropy {
-    fn root(&self) -> CurvatureRoot {
-        CurvatureRoot::Centred
-    }
-
-    fn residuals(&self, outputs: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
-        rows(outputs, width, targets).residuals(residuals, roots);
-    }
-}
-
-fn rows<'a, T>(logits: &'a [T], width: usize, probabilities: &'a [T]) -> LogitRows<'a, T> {
-    LogitRows { logits, width, targets: RowTargets::Probabilities(probabilities) }
-}
+crossentropy!(CategoricalCrossentropy, "categorical crossentropy", Probabilities);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Roots of second derivatives under which constant changes vanish.
 
-use super::columns::{LaneColumns, NARROW, RowPart, select_class};
+use super::columns::{LaneColumns, NARROW, RowSpan, select_class};
 use crate::kernels::lanes::{LaneKernel, Register};
 use crate::kernels::simd::{self, Kernel};
 use crate::number::Number;
@@ -32,13 +32,13 @@ impl<'a, T: Real> CentredRoots<'a, T> {
     }
 
     /// `R v` for parts of rows.
-    pub(crate) fn times(&self, (v, of): (&[T], RowPart), (to, part): (&mut [T], RowPart)) {
+    pub(crate) fn times(&self, (v, of): (&[T], RowSpan), (to, part): (&mut [T], RowSpan)) {
         let CentredRoots { numbers, width } = *self;
         CentredProduct { numbers, width, factors: (v, of), to: (to, part), is_transposed: false, adds: false }.form();
     }
 
     /// `Rᵀ u` for parts of rows, in place of what is there or added to it.
-    pub(crate) fn transposed_times(&self, (u, of): (&[T], RowPart), (to, part): (&mut [T], RowPart), adds: bool) {
+    pub(crate) fn transposed_times(&self, (u, of): (&[T], RowSpan), (to, part): (&mut [T], RowSpan), adds: bool) {
         let CentredRoots { numbers, width } = *self;
         CentredProduct { numbers, width, factors: (u, of), to: (to, part), is_transposed: true, adds }.form();
     }
@@ -48,8 +48,8 @@ impl<'a, T: Real> CentredRoots<'a, T> {
 struct CentredProduct<'a, T> {
     numbers: &'a [T],
     width: usize,
-    factors: (&'a [T], RowPart),
-    to: (&'a mut [T], RowPart),
+    factors: (&'a [T], RowSpan),
+    to: (&'a mut [T], RowSpan),
     is_transposed: bool,
     adds: bool,
 }
@@ -86,7 +86,7 @@ impl<T: Real> LaneKernel<T> for CentredProduct<'_, T> {
         let CentredProduct { numbers, width, factors: (factors, of), to: (to, part), is_transposed, adds } = self;
         let (mut s_columns, mut p_columns) = (LaneColumns::<T, R>::new(), LaneColumns::<T, R>::new());
         let (mut factor_columns, mut product) = (LaneColumns::<T, R>::new(), LaneColumns::<T, R>::new());
-        let [s_part, p_part] = [0, width].map(|first| RowPart { stride: 2 * width, first });
+        let [s_part, p_part] = [0, width].map(|first| RowSpan { stride: 2 * width, first });
         let blocks = numbers.chunks(2 * width * R::LANES).zip(factors.chunks(of.stride * R::LANES));
         for ((numbers, factors), to) in blocks.zip(to.chunks_mut(part.stride * R::LANES)) {
             let s = s_columns.load(s_part.of(numbers, width), width);
@@ -166,7 +166,7 @@ mod tests {
 
     /// All products of samples with these numbers: rows of `R`, `R v`, and `1 + Rᵀ u`.
     fn products(numbers: &[f64], width: usize, v: &[f64], u: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>, Vec<f64>) {
-        let (roots, part) = (CentredRoots::new(numbers, width), RowPart::whole(width));
+        let (roots, part) = (CentredRoots::new(numbers, width), RowSpan::whole(width));
         let mut rows = vec![vec![f64::NAN; v.len()]; width];
         (0..width).for_each(|k| roots.row(k, &mut rows[k]));
         let (mut product, mut transposed) = (vec![f64::NAN; v.len()], vec![1.0; v.len()]);
@@ -210,9 +210,9 @@ mod tests {
     #[test]
     fn other_parts_of_rows_are_left_alone() {
         let (numbers, width) = ([0.5, 0.7, 0.75, 0.25].repeat(20), 2);
-        let part = RowPart { stride: 5, first: 2 };
+        let part = RowSpan { stride: 5, first: 2 };
         let (mut to, ones) = (vec![7.0; 100], [1.0; 40]);
-        CentredRoots::new(&numbers, width).times((&ones, RowPart::whole(2)), (&mut to, part));
+        CentredRoots::new(&numbers, width).times((&ones, RowSpan::whole(2)), (&mut to, part));
         assert!(to.chunks(5).all(|row| row == [7.0, 7.0, 0.0, 0.0, 7.0]));
     }
 
@@ -222,7 +222,7 @@ mod tests {
         let (p, s) = (1e-40, 1e-20);
         let (rows, product, _) = products(&[1.0, s, 1.0, p], 2, &[1.0, 3.0], &[1.0, 0.0]);
         let mut transposed = [0.0; 2];
-        let part = RowPart::whole(2);
+        let part = RowSpan::whole(2);
         CentredRoots::new(&[1.0, s, 1.0, p], 2).transposed_times((&[1.0, 0.0], part), (&mut transposed, part), false);
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-15 * b.abs();
         assert!(close(product[0], -2.0 * p) && close(product[1], 2.0 * s), "{product:?}");

@@ -9,17 +9,17 @@ pub(super) const NARROW: usize = 32;
 
 /// The same part of some rows.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RowPart {
+pub(crate) struct RowSpan {
     /// Entries of a whole row.
     pub(crate) stride: usize,
     /// The first entry of the part.
     pub(crate) first: usize,
 }
 
-impl RowPart {
+impl RowSpan {
     /// The whole of rows of this width.
-    pub(crate) fn whole(width: usize) -> RowPart {
-        RowPart { stride: width, first: 0 }
+    pub(crate) fn whole(width: usize) -> RowSpan {
+        RowSpan { stride: width, first: 0 }
     }
 
     /// The part of each row, of `width` entries.

@@ -20,7 +20,7 @@ mod sparse_categorical_crossentropy;
 pub use binary_crossentropy::BinaryCrossentropy;
 pub use categorical_crossentropy::CategoricalCrossentropy;
 pub(crate) use centred_root::CentredRoots;
-pub(crate) use columns::RowPart;
+pub(crate) use columns::RowSpan;
 pub use gauss_newton::{CurvatureRoot, GaussNewton};
 pub use half_sum_of_squares::HalfSumOfSquares;
 pub use huber::Huber;

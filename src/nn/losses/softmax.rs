@@ -87,3 +87,46 @@ impl<N: Number> Softmax<N> {
 fn derivative<N: Number>(numerator: N, others: N, share: N, total: N, target: N) -> N {
     numerator * share * (total - target) - others * share * target
 }
+
+/// The loss and its root, for a type whose targets are of this kind.
+macro_rules! crossentropy {
+    ($loss:ident, $name:literal, $targets:ident) => {
+        impl<T: Real> Loss<T> for $loss {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn targets(&self) -> Targets {
+                Targets::$targets
+            }
+
+            fn values(&self, logits: &[T], width: usize, targets: &[T], losses: &mut [T]) {
+                LogitRows { logits, width, targets: RowTargets::$targets(targets) }.losses(losses);
+            }
+
+            fn gradients(&self, logits: &[T], width: usize, targets: &[T], to: &mut [T]) {
+                LogitRows { logits, width, targets: RowTargets::$targets(targets) }.gradients(to, None);
+            }
+
+            fn values_and_gradients(&self, logits: &[T], width: usize, targets: &[T], losses: &mut [T], to: &mut [T]) {
+                LogitRows { logits, width, targets: RowTargets::$targets(targets) }.gradients(to, Some(losses));
+            }
+
+            fn least_squares(&self) -> Option<&dyn GaussNewton<T>> {
+                Some(self)
+            }
+        }
+
+        impl<T: Real> GaussNewton<T> for $loss {
+            fn root(&self) -> CurvatureRoot {
+                CurvatureRoot::Centred
+            }
+
+            fn residuals(&self, logits: &[T], width: usize, targets: &[T], residuals: &mut [T], roots: &mut [T]) {
+                LogitRows { logits, width, targets: RowTargets::$targets(targets) }.residuals(residuals, roots);
+            }
+        }
+    };
+}
+
+pub(super) use crossentropy;

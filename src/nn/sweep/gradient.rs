@@ -26,10 +26,6 @@ pub(crate) struct LayerProducts<'a, 'p, T> {
 }
 
 impl<T: Real> Sink<T> for GradientSums<'_, '_, T> {
-    fn wants(&self, _variable: Variable) -> bool {
-        true
-    }
-
     fn product(&mut self, weight: Variable, delta: &[T], x: &[T]) {
         add_product(self.gradients.dense_mut(weight), weight, delta, x);
         if let Some(LayerProducts { products, of_variable, samples }) = &mut self.products
@@ -55,10 +51,6 @@ impl<T: Real> Sink<T> for GradientSums<'_, '_, T> {
 pub(crate) struct FlatSums<'a, T>(pub(crate) &'a mut [T]);
 
 impl<T: Real> Sink<T> for FlatSums<'_, T> {
-    fn wants(&self, _variable: Variable) -> bool {
-        true
-    }
-
     fn product(&mut self, weight: Variable, delta: &[T], x: &[T]) {
         add_product(&mut self.0[weight.range()], weight, delta, x);
     }

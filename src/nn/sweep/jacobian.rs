@@ -8,6 +8,7 @@ use super::positions::{SharedProducts, SharedRows};
 use super::reverse::Sink;
 use super::{BatchTile, Workspace};
 use crate::kernels::simd::{self, Kernel};
+use crate::lists::Lists;
 use crate::nn::arithmetic::put;
 use crate::real::Real;
 use crate::variables::Variable;
@@ -17,9 +18,8 @@ use crate::variables::Variable;
 pub(crate) struct WantedColumns {
     /// Number of columns.
     count: usize,
-    pieces: Vec<Piece>,
-    /// The pieces of each variable.
-    of_variable: Vec<Range<usize>>,
+    /// Pieces of each variable.
+    pieces: Lists<Piece>,
 }
 
 /// Neighbouring entries of one variable that are neighbours among the wanted columns.
@@ -35,15 +35,13 @@ impl WantedColumns {
     /// Entries of the flat vector, in ascending ranges.
     pub(crate) fn set(&mut self, variables: impl Iterator<Item = Variable>, columns: &[Range<usize>]) {
         self.pieces.clear();
-        self.of_variable.clear();
         let (mut columns, mut column) = (columns.iter().cloned().peekable(), 0);
         for variable in variables {
             let range = variable.range();
-            let first = self.pieces.len();
             while let Some(wanted) = columns.peek_mut() {
                 let (start, end) = (wanted.start.max(range.start), wanted.end.min(range.end));
                 if start < end {
-                    self.pieces.push(Piece { numbers: start - range.start..end - range.start, column });
+                    self.pieces.items.push(Piece { numbers: start - range.start..end - range.start, column });
                     column += end - start;
                 }
                 if wanted.end > range.end {
@@ -51,7 +49,7 @@ impl WantedColumns {
                 }
                 columns.next();
             }
-            self.of_variable.push(first..self.pieces.len());
+            self.pieces.end();
         }
         self.count = column;
     }
@@ -63,7 +61,7 @@ impl WantedColumns {
 
     /// Returns true if columns of this variable are wanted.
     pub(crate) fn include(&self, variable: Variable) -> bool {
-        !self.of_variable[variable.index()].is_empty()
+        !self.pieces.of(variable.index()).is_empty()
     }
 }
 
@@ -95,7 +93,7 @@ impl<'a, T: Real> JacobianRows<'a, T> {
         progress: &'a mut RowProgress,
     ) -> Self {
         progress.written.clear();
-        progress.written.resize(columns.of_variable.len(), false);
+        progress.written.resize(columns.pieces.len(), false);
         progress.layers.clear();
         JacobianRows { columns, rows: &mut matrix[row * columns.count..], stride: group * columns.count, progress }
     }
@@ -140,7 +138,7 @@ impl<'a, T: Real> JacobianRows<'a, T> {
 
     /// Zeros in a variable's columns.
     fn clear(&mut self, index: usize) {
-        for Piece { numbers, column } in &self.columns.pieces[self.columns.of_variable[index].clone()] {
+        for Piece { numbers, column } in self.columns.pieces.of(index) {
             for row in self.rows.chunks_mut(self.stride) {
                 row[*column..*column + numbers.len()].fill(T::ZERO);
             }
@@ -155,7 +153,7 @@ impl<'a, T: Real> JacobianRows<'a, T> {
     /// The pieces of a variable, and whether they have been written before.
     fn begin(&mut self, variable: Variable) -> (&'a [Piece], bool) {
         let written = std::mem::replace(&mut self.progress.written[variable.index()], true);
-        (&self.columns.pieces[self.columns.of_variable[variable.index()].clone()], written)
+        (self.columns.pieces.of(variable.index()), written)
     }
 }
 

@@ -17,7 +17,9 @@ use crate::variables::Variable;
 /// sample.
 pub(crate) trait Sink<T> {
     /// Returns true if derivatives by this variable are wanted.
-    fn wants(&self, variable: Variable) -> bool;
+    fn wants(&self, _variable: Variable) -> bool {
+        true
+    }
 
     /// Takes the adjoint `delta` of a product `x Wᵀ`. The weight comes with the rows and columns that it was used with, which
     /// may differ from its shape.

@@ -1,7 +1,6 @@
 //! The tape: a computation, recorded once and evaluated on many batches.
 
 mod derivatives;
-mod functions;
 mod images;
 mod layers;
 mod operation;
@@ -13,7 +12,7 @@ pub(crate) use layers::LayerSpan;
 pub(crate) use operation::Operation;
 
 use super::arithmetic::Arithmetic;
-use super::{Shape, TapeError};
+use super::{Function, Shape, TapeError};
 use crate::real::Real;
 use crate::variables::Variable;
 
@@ -142,6 +141,11 @@ impl<T: Real> Tape<T> {
             return Err(TapeError::Bias { operation, expected: rows, found });
         }
         Ok(self.record_row(Operation::Dense { x, weight, bias, positions: 1 }, rows))
+    }
+
+    /// A function of every entry.
+    pub fn apply(&mut self, function: Function<T>, x: Node) -> Node {
+        self.record(Operation::Apply { function, x }, x.shape())
     }
 
     /// `a + b`, entry by entry. Widths are equal, or one of them is 1 and repeated.

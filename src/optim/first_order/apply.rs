@@ -4,7 +4,7 @@ use super::clipping::clip;
 use super::{FirstOrder, FirstOrderMemory, NonFinite, Slots, StepContext, StepSettings, UpdateRule};
 use crate::kernels::simd::{self, Kernel};
 use crate::optim::finite::first_non_finite;
-use crate::optim::gradients::{check_gradients, drop_frozen, parts};
+use crate::optim::gradients::{check_gradients, drop_frozen, non_finite_step, parts};
 use crate::optim::moving_average::average_weights;
 use crate::optim::{OptimizerError, OptimizerResult};
 use crate::real::Real;
@@ -26,7 +26,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
 
     fn try_to_apply(&mut self, variables: &mut Variables<T>) -> OptimizerResult<bool> {
         let Some(memory) = &mut self.memory else {
-            return Err(OptimizerError::not_built(self.rule.name()));
+            return Err(OptimizerError::NotBuilt { optimizer: R::NAME });
         };
         drop_frozen(&mut memory.gradients, variables);
         check_gradients(&memory.gradients, variables)?;
@@ -157,13 +157,7 @@ impl<T: Real> FirstOrderMemory<T> {
             {
                 if let Some(place) = first_non_finite(&numbers[range.clone()]) {
                     let place = range.start + place;
-                    let variable = variables.iter().find(|variable| variable.range().contains(&place))?;
-                    let name = variables.name(variable);
-                    return Some(OptimizerError::NonFiniteStep {
-                        variable: slot.map_or_else(|| name.to_owned(), |slot| format!("the {slot} of {name}")),
-                        index: place - variable.range().start,
-                        value: numbers[place].to_f64(),
-                    });
+                    return Some(non_finite_step(variables, slot, place, numbers[place]));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! State that a first-order optimizer keeps for the variables it was built for.
 
 use super::undo_log::UndoLog;
-use super::{FirstOrder, Slot, UpdateRule};
+use super::{FirstOrder, SlotSpec, UpdateRule};
 use crate::real::Real;
 use crate::variables::{Gradients, Layout, Variables, pattern};
 
@@ -51,8 +51,8 @@ impl<T: Real> FirstOrderMemory<T> {
     }
 
     /// Takes these slots, and keeps the entries of existing slots of the same names.
-    pub(super) fn fit_slots(&mut self, wanted: Vec<Slot>) {
-        let take_or_make = |slot: &Slot| match self.slot_names.iter().position(|&name| name == slot.name) {
+    pub(super) fn fit_slots(&mut self, wanted: Vec<SlotSpec>) {
+        let take_or_make = |slot: &SlotSpec| match self.slot_names.iter().position(|&name| name == slot.name) {
             Some(place) => std::mem::take(&mut self.slots[place]),
             None => vec![T::from_f64(slot.initial); self.layout.numbers()],
         };

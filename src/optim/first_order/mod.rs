@@ -11,13 +11,13 @@ mod undo_log;
 mod update_rule;
 
 pub use slots::Slots;
-pub use update_rule::{Slot, StepContext, UpdateRule};
+pub use update_rule::{SlotSpec, StepContext, UpdateRule};
 
 use memory::FirstOrderMemory;
 use step_settings::StepSettings;
 
 use super::hyperparameter_table::HyperparameterTable;
-use super::{Convention, Hyperparameter};
+use super::{Convention, Hyperparameter, hyperparameter_builders};
 use crate::real::Real;
 
 /// An optimizer that updates every variable from its gradient, by a [rule](UpdateRule): [`Sgd`](super::Sgd),
@@ -98,7 +98,7 @@ pub enum NonFinite {
 impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     /// An optimizer with this rule, at a learning rate or a schedule of it.
     pub fn from_rule(rule: R, learning_rate: impl Into<Hyperparameter>) -> Self {
-        let mut hyperparameters = StepSettings::table(rule.name(), rule.hyperparameters());
+        let mut hyperparameters = StepSettings::table(R::NAME, R::HYPERPARAMETERS);
         hyperparameters.put("learning_rate", learning_rate.into());
         FirstOrder {
             hyperparameters,
@@ -129,36 +129,24 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
         self.changed(|optimizer| optimizer.convention = convention)
     }
 
-    /// Decoupled weight decay: `w ← w − w · weight_decay · learning_rate` before every update, which the gradient does not
-    /// see.
-    pub fn with_weight_decay(self, weight_decay: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("weight_decay", weight_decay)
+    hyperparameter_builders! {
+        /// Decoupled weight decay: `w ← w − w · weight_decay · learning_rate` before every update, which the gradient does not
+        /// see.
+        with_weight_decay = "weight_decay";
+        /// A penalty `½ l2 ‖w‖²` on all weights, through the gradient, after it was clipped. PyTorch calls this
+        /// `weight_decay`, but for AdamW.
+        with_l2 = "l2";
+        /// Limits every entry of the gradients to `±clipvalue`. At most one kind of clipping can be on.
+        with_clipvalue = "clipvalue";
+        /// Limits the norm of every variable's gradient.
+        with_clipnorm = "clipnorm";
+        /// Limits the norm of all gradients together.
+        with_global_clipnorm = "global_clipnorm";
     }
 
     /// Patterns of the names of variables that do not decay, such as `*.bias`; `*` stands for any characters.
     pub fn exclude_from_weight_decay<P: Into<String>>(self, patterns: impl IntoIterator<Item = P>) -> Self {
         self.changed(|optimizer| optimizer.exclusions = patterns.into_iter().map(Into::into).collect())
-    }
-
-    /// A penalty `½ l2 ‖w‖²` on all weights, through the gradient, after it was clipped. PyTorch calls this
-    /// `weight_decay`, but for AdamW.
-    pub fn with_l2(self, l2: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("l2", l2)
-    }
-
-    /// Limits every entry of the gradients to `±clipvalue`. At most one kind of clipping can be on.
-    pub fn with_clipvalue(self, clipvalue: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("clipvalue", clipvalue)
-    }
-
-    /// Limits the norm of every variable's gradient.
-    pub fn with_clipnorm(self, clipnorm: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("clipnorm", clipnorm)
-    }
-
-    /// Limits the norm of all gradients together.
-    pub fn with_global_clipnorm(self, global_clipnorm: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("global_clipnorm", global_clipnorm)
     }
 
     /// Keeps a moving average of the weights in the slot `average`: `momentum · average + (1 − momentum) · w` after every

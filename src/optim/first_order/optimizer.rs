@@ -2,7 +2,7 @@
 
 use ndarray::ArrayViewD;
 
-use super::{FirstOrder, FirstOrderMemory, Slot, StepSettings, UpdateRule};
+use super::{FirstOrder, FirstOrderMemory, SlotSpec, StepSettings, UpdateRule};
 use crate::optim::state_reader::StateReader;
 use crate::optim::state_writer::StateWriter;
 use crate::optim::{
@@ -22,7 +22,7 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
             self.build(variables)?;
         }
         let memory = self.memory.as_mut().expect("it was just built");
-        memory.layout.check(self.rule.name(), variables.iter())?;
+        memory.layout.check(R::NAME, variables.iter())?;
         if !variables.iter().any(|variable| variables.is_trainable(variable)) {
             return Err(OptimizerError::NothingToTrain);
         }
@@ -45,14 +45,14 @@ impl<T: Real, R: UpdateRule<T>> FirstOrder<T, R> {
     }
 
     /// The rule's slots, at its hyperparameters.
-    pub(super) fn slots_of_rule(&self) -> Vec<Slot> {
+    pub(super) fn slots_of_rule(&self) -> Vec<SlotSpec> {
         self.rule.slots(StepSettings::of_rule(&self.hyperparameters))
     }
 }
 
 impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
     fn name(&self) -> &'static str {
-        self.rule.name()
+        R::NAME
     }
 
     fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
@@ -63,7 +63,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
     }
 
     fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
-        let name = self.rule.name();
+        let name = R::NAME;
         let memory = self.memory(variables)?;
         let loss = batch.loss_and_gradient(variables.values(), &mut memory.gradients)?;
         memory.layout.check(name, memory.gradients.variables())?;
@@ -77,7 +77,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
     }
 
     fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
-        let name = self.rule.name();
+        let name = R::NAME;
         let memory = self.memory(variables)?;
         memory.layout.check(name, gradients.variables())?;
         for variable in gradients.variables() {
@@ -116,26 +116,20 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
     }
 
     fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
-        let optimizer = self.rule.name();
+        let optimizer = R::NAME;
         let known = self.slots();
         if !known.contains(&name) {
-            return Err(OptimizerError::unknown_slot(optimizer, name, known));
+            return Err(OptimizerError::UnknownSlot { optimizer, name: name.to_owned(), known });
         }
-        let not_built = || OptimizerError::not_built(optimizer);
+        let not_built = || OptimizerError::NotBuilt { optimizer };
         let memory = self.memory.as_ref().ok_or_else(not_built)?;
         let of_rule = memory.slot_names.iter().position(|&slot| slot == name).map(|place| &memory.slots[place]);
         let flat = of_rule.or(memory.average.as_ref()).ok_or_else(not_built)?;
         memory.layout.checked_view(optimizer, variable, flat)
     }
 
-    fn state(&self) -> OptimizerState<T> {
-        let mut state = OptimizerState::default();
-        self.save_into(&mut state);
-        state
-    }
-
     fn save_into(&self, state: &mut OptimizerState<T>) {
-        let mut to = StateWriter::new(state, self.rule.name(), self.iterations);
+        let mut to = StateWriter::new(state, R::NAME, self.iterations);
         self.hyperparameters.iter().for_each(|(name, value)| to.hyperparameter(name, value));
         self.settings().for_each(|(name, value)| to.numbers(name, [value]));
         if let Some(memory) = &self.memory {
@@ -145,7 +139,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
     }
 
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
-        let mut from = StateReader::new(state, self.rule.name())?;
+        let mut from = StateReader::new(state, R::NAME)?;
         let mut hyperparameters = self.hyperparameters.clone();
         hyperparameters.take_over(&state.hyperparameters)?;
         hyperparameters.check()?;
@@ -164,7 +158,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
 
     fn finalize(&mut self, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let Some(memory) = &self.memory else { return Ok(()) };
-        memory.layout.check(self.rule.name(), variables.iter())?;
+        memory.layout.check(R::NAME, variables.iter())?;
         if let Some(average) = &memory.average {
             memory.layout.write_trainable(average, variables);
         }

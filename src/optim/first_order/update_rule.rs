@@ -20,8 +20,8 @@ use crate::real::Real;
 ///
 /// impl<T: Real> UpdateRule<T> for SignDescent {
 ///     type Step = T;
-///     fn name(&self) -> &'static str { "sign_descent" }
-///     fn prepare(&self, step: &StepContext<'_>) -> T { T::from_f64(step.learning_rate()) }
+///     const NAME: &'static str = "sign_descent";
+///     fn prepare(&self, step: &StepContext<'_>) -> T { T::from_f64(step.learning_rate) }
 ///     fn update(&self, &rate: &T, w: &mut [T], gradient: &[T], _: Slots<'_, T>) {
 ///         for (w, &g) in w.iter_mut().zip(gradient) {
 ///             if g > T::ZERO { *w -= rate } else if g < T::ZERO { *w += rate }
@@ -44,16 +44,14 @@ pub trait UpdateRule<T: Real>: Send {
     type Step;
 
     /// The optimizer's name, in snake case.
-    fn name(&self) -> &'static str;
+    const NAME: &'static str;
 
     /// Hyperparameters beyond those that every first-order optimizer has.
-    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        &[]
-    }
+    const HYPERPARAMETERS: &'static [HyperparameterSpec] = &[];
 
     /// Slots: numbers kept for every entry of the variables from step to step. It may depend on the hyperparameters, which come
-    /// in the order of [`hyperparameters`](Self::hyperparameters).
-    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
+    /// in the order of [`HYPERPARAMETERS`](Self::HYPERPARAMETERS).
+    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<SlotSpec> {
         let _ = hyperparameters;
         Vec::new()
     }
@@ -96,40 +94,34 @@ pub trait UpdateRule<T: Real>: Send {
 
 /// A slot: a number kept for every entry of the variables.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Slot {
+pub struct SlotSpec {
     /// Its name, in snake case.
     pub name: &'static str,
     /// Its value before the first step.
     pub initial: f64,
 }
 
-impl Slot {
+impl SlotSpec {
     /// A slot that starts at zero.
     pub const fn zeros(name: &'static str) -> Self {
-        Slot { name, initial: 0.0 }
+        SlotSpec { name, initial: 0.0 }
     }
 }
 
 /// Numbers that a step is computed from.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct StepContext<'a> {
-    pub(super) iterations: u64,
-    pub(super) learning_rate: f64,
+    /// Steps made before.
+    pub iterations: u64,
+    /// The learning rate of this step.
+    pub learning_rate: f64,
+    /// Convention of the formulas.
+    pub convention: Convention,
     pub(super) hyperparameters: &'a [f64],
-    pub(super) convention: Convention,
 }
 
 impl StepContext<'_> {
-    /// Steps made before.
-    pub fn iterations(&self) -> u64 {
-        self.iterations
-    }
-
-    /// The learning rate of this step.
-    pub fn learning_rate(&self) -> f64 {
-        self.learning_rate
-    }
-
     /// The rule's own hyperparameters in this step, in the order in which it lists them.
     ///
     /// # Panics
@@ -137,10 +129,5 @@ impl StepContext<'_> {
     /// When it lists another number of them.
     pub fn hyperparameters<const N: usize>(&self) -> [f64; N] {
         self.hyperparameters.try_into().expect("as many hyperparameters as the rule lists")
-    }
-
-    /// Convention of the formulas.
-    pub fn convention(&self) -> Convention {
-        self.convention
     }
 }

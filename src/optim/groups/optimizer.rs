@@ -27,11 +27,12 @@ impl<T: Real> Groups<T> {
     }
 
     fn memory(&self) -> OptimizerResult<&GroupsMemory<T>> {
-        self.memory.as_ref().ok_or_else(|| OptimizerError::not_built(NAME))
+        self.memory.as_ref().ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME })
     }
 
     fn unknown(&self, name: &str) -> OptimizerError {
-        OptimizerError::unknown_hyperparameter(NAME, name, self.hyperparameters())
+        let (name, known) = (name.to_owned(), self.hyperparameters());
+        OptimizerError::UnknownHyperparameter { optimizer: NAME, name, known }
     }
 }
 
@@ -156,12 +157,6 @@ impl<T: Real> Optimizer<T> for Groups<T> {
             Some(group) => self.groups[group].optimizer.slot(variable, name),
             None => Err(OptimizerError::Groups(format!("variable {} belongs to no group", variable.index()))),
         }
-    }
-
-    fn state(&self) -> OptimizerState<T> {
-        let mut state = OptimizerState::default();
-        self.save_into(&mut state);
-        state
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {

@@ -21,7 +21,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         if !variables.iter().any(is_free) {
             return Err(OptimizerError::NothingToTrain);
         }
-        let Some(memory) = &mut self.memory else { return Err(OptimizerError::not_built(NAME)) };
+        let Some(memory) = &mut self.memory else { return Err(OptimizerError::NotBuilt { optimizer: NAME }) };
         memory.layout.check(NAME, variables.iter())?;
         Ok(memory)
     }
@@ -43,7 +43,7 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         self.memory_for(variables)?;
         let now = self.settings.at(self.iterations)?;
         let (settings, steps) = (&self.settings, self.iterations);
-        let Some(memory) = &mut self.memory else { return Err(OptimizerError::not_built(NAME)) };
+        let Some(memory) = &mut self.memory else { return Err(OptimizerError::NotBuilt { optimizer: NAME }) };
         match memory.step(settings, (steps, &now), batch, variables) {
             Ok(report) => {
                 self.iterations += 1;
@@ -91,16 +91,10 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
 
     fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
         if name != SLOT {
-            return Err(OptimizerError::unknown_slot(NAME, name, [SLOT]));
+            return Err(OptimizerError::UnknownSlot { optimizer: NAME, name: name.to_owned(), known: vec![SLOT] });
         }
-        let memory = self.memory.as_ref().ok_or_else(|| OptimizerError::not_built(NAME))?;
+        let memory = self.memory.as_ref().ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME })?;
         memory.layout.checked_view(NAME, variable, &memory.velocity)
-    }
-
-    fn state(&self) -> OptimizerState<T> {
-        let mut state = OptimizerState::default();
-        self.save_into(&mut state);
-        state
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {

@@ -2,7 +2,9 @@
 
 use super::{KroneckerLevenbergMarquardt, NAME};
 use crate::optim::hyperparameter_table::HyperparameterTable;
-use crate::optim::{Hyperparameter, HyperparameterDomain, HyperparameterError, HyperparameterSpec, NonFinite};
+use crate::optim::{
+    Hyperparameter, HyperparameterDomain, HyperparameterError, HyperparameterSpec, NonFinite, hyperparameter_builders,
+};
 use crate::problem::kronecker::cost::WIDEST;
 use crate::real::Real;
 
@@ -118,64 +120,37 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.changed(|settings| settings.step = step)
     }
 
-    /// Factor of the step; 1 unless set.
-    pub fn with_learning_rate(self, learning_rate: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("learning_rate", learning_rate)
-    }
-
-    /// Part of the last step that is kept, `v ← μ v − (1 − μ) κ U`; 0.3 unless set. Not used by
-    /// [`KroneckerStep::Quadratic`], which computes it.
-    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("momentum", momentum)
-    }
-
-    /// Adds `½ · weight_decay · ‖x‖²` to the loss; 0 unless set. Rows of a table decay where they are looked up.
-    pub fn with_weight_decay(self, weight_decay: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("weight_decay", weight_decay)
+    hyperparameter_builders! {
+        /// Factor of the step; 1 unless set.
+        with_learning_rate = "learning_rate";
+        /// Part of the last step that is kept, `v ← μ v − (1 − μ) κ U`; 0.3 unless set. Not used by
+        /// [`KroneckerStep::Quadratic`], which computes it.
+        with_momentum = "momentum";
+        /// Adds `½ · weight_decay · ‖x‖²` to the loss; 0 unless set. Rows of a table decay where they are looked up.
+        with_weight_decay = "weight_decay";
+        /// Sets the ratio at which the search for the damping `λ` of the first step begins, to the loss; 0.01 unless set. The factor of
+        /// the moving average of the loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a
+        /// twentieth of this to thirty times as much, and more for minibatches of fewer than 64 rows, in inverse proportion.
+        with_loss_damping = "loss_damping";
+        /// The least damping; 1e-6 unless set.
+        with_minimum_damping = "minimum_damping";
+        /// The damping of the first step of [`KroneckerStep::Quadratic`]; 0.003 unless set.
+        with_damping = "damping";
+        /// The longest step; longer ones are shortened. Zero, the default, stands for any length.
+        with_global_clipnorm = "global_clipnorm";
+        /// Effective number of parameters for each row of a minibatch that the damping aims at; 1 unless set. With more, steps fit
+        /// the noise of a minibatch; with fewer, they are shorter than necessary. With 0, the damping stays [a fixed
+        /// part](Self::with_loss_damping) of the loss.
+        with_effective_parameters = "effective_parameters";
+        /// Part of the averaged factors that is kept when new ones come; 0.95 unless set.
+        with_factor_decay = "factor_decay";
+        /// Part of a minibatch's rows that factors are estimated from; 0.5 unless set. More than 1 counts as 1.
+        with_factor_share = "factor_share";
     }
 
     /// Patterns of the names of variables that do not decay, such as `*.bias`; `*` stands for any characters.
     pub fn exclude_from_weight_decay<P: Into<String>>(self, patterns: impl IntoIterator<Item = P>) -> Self {
         self.changed(|settings| settings.exclusions = patterns.into_iter().map(Into::into).collect())
-    }
-
-    /// Sets the ratio at which the search for the damping `λ` of the first step begins, to the loss; 0.01 unless set. The factor of
-    /// the moving average of the loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a
-    /// twentieth of this to thirty times as much, and more for minibatches of fewer than 64 rows, in inverse proportion.
-    pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("loss_damping", share)
-    }
-
-    /// The least damping; 1e-6 unless set.
-    pub fn with_minimum_damping(self, damping: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("minimum_damping", damping)
-    }
-
-    /// The damping of the first step of [`KroneckerStep::Quadratic`]; 0.003 unless set.
-    pub fn with_damping(self, damping: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("damping", damping)
-    }
-
-    /// The longest step; longer ones are shortened. Zero, the default, stands for any length.
-    pub fn with_global_clipnorm(self, norm: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("global_clipnorm", norm)
-    }
-
-    /// Effective number of parameters for each row of a minibatch that the damping aims at; 1 unless set. With more, steps fit
-    /// the noise of a minibatch; with fewer, they are shorter than necessary. With 0, the damping stays [a fixed
-    /// part](Self::with_loss_damping) of the loss.
-    pub fn with_effective_parameters(self, per_row: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("effective_parameters", per_row)
-    }
-
-    /// Part of the averaged factors that is kept when new ones come; 0.95 unless set.
-    pub fn with_factor_decay(self, decay: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("factor_decay", decay)
-    }
-
-    /// Part of a minibatch's rows that factors are estimated from; 0.5 unless set. More than 1 counts as 1.
-    pub fn with_factor_share(self, share: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("factor_share", share)
     }
 
     /// Steps from one estimate of the factors to the next; 10 unless set. The first, the second and the fourth step all have one.

@@ -6,7 +6,7 @@ use super::quadratic_model::{Combination, QuadraticModel};
 use super::scalars::{GAIN_INTERVAL, Scalars};
 use super::settings::{KroneckerHyperparameters, KroneckerSettings, KroneckerStep};
 use crate::kernels::simd::{self, Kernel};
-use crate::optim::gradients::check_gradients;
+use crate::optim::gradients::{check_gradients, non_finite_step};
 use crate::optim::{OptimizerError, OptimizerResult, StepReport};
 use crate::problem::{FactorSample, KroneckerFactored, Objective};
 use crate::real::Real;
@@ -18,8 +18,11 @@ const FIRST: [u64; 3] = [0, 1, 3];
 const FIRST_INVERSIONS: usize = 2;
 const LARGE_CHANGE: f64 = 2.0;
 
-/// Parts of the quadratic model that a step renews.
-struct Renewal {
+/// A step: its hyperparameters, its kind, and the parts of the quadratic model that it renews.
+struct StepPlan<'a> {
+    now: &'a KroneckerHyperparameters,
+    is_quadratic: bool,
+    seed: u64,
     factors: bool,
     inverses: bool,
     /// Length of the step.
@@ -65,9 +68,9 @@ impl<T: Real> KroneckerMemory<T> {
         let has_new = curvature.activate(|variable| variables.is_trainable(variable));
         let is_first = FIRST.contains(&steps) || self.scalars.is_distrusted;
         let [renews, inverts, has_model] = now.intervals.map(|interval| is_first || steps.is_multiple_of(interval));
-        let renewal =
-            Renewal { factors: renews || has_new, inverses: inverts || has_new, length: has_model || is_quadratic };
-        let loss = self.linearize(curvature, settings.seed, now, &renewal, problem, variables)?;
+        let (factors, inverses, length) = (renews || has_new, inverts || has_new, has_model || is_quadratic);
+        let plan = StepPlan { now, is_quadratic, seed: settings.seed, factors, inverses, length };
+        let loss = self.linearize(curvature, &plan, problem, variables)?;
         if let Some(report) = self.take_back(problem, variables, loss)? {
             curvature.discard();
             return Ok(report);
@@ -82,7 +85,7 @@ impl<T: Real> KroneckerMemory<T> {
         }
 
         let mut scalars = self.scalars.at_loss(loss.to_f64(), now, is_quadratic);
-        self.renew(curvature, &mut scalars, now, &renewal, is_quadratic, variables)?;
+        self.renew(curvature, &mut scalars, &plan, variables)?;
         curvature.precondition(&self.gradients, &mut self.direction);
 
         let slope = self.gradient_times(&self.direction).to_f64();
@@ -90,7 +93,7 @@ impl<T: Real> KroneckerMemory<T> {
         let combination = if is_quadratic {
             self.minimum(model, slope)?
         } else {
-            let length = self.averaged_length(model, loss.to_f64(), slope, renewal.length, &mut scalars)?;
+            let length = self.averaged_length(model, loss.to_f64(), slope, length, &mut scalars)?;
             self.with_momentum(now, length, slope)
         };
         let factor = self.form_step(now, &combination, variables)?;
@@ -115,41 +118,38 @@ impl<T: Real> KroneckerMemory<T> {
     fn linearize(
         &mut self,
         curvature: &mut KroneckerCurvature<T>,
-        seed: u64,
-        now: &KroneckerHyperparameters,
-        renewal: &Renewal,
+        plan: &StepPlan<'_>,
         problem: &mut dyn KroneckerFactored<T>,
         variables: &Variables<T>,
     ) -> OptimizerResult<T> {
         variables.collect_trainable_ranges(&mut self.trainable);
         self.clear_direction();
-        let signs = [seed, self.scalars.renewals as u64];
+        let signs = [plan.seed, self.scalars.renewals as u64];
         let KroneckerMemory { gradients, trainable, direction, .. } = self;
         // Products by inverses that are known before, of a gradient to which nothing is added after.
-        let forms_products = !(renewal.factors || renewal.inverses || now.weight_decay > 0.0);
+        let forms_products = !(plan.factors || plan.inverses || plan.now.weight_decay > 0.0);
         let loss = if forms_products {
             let products = curvature.output_products(direction);
-            problem.linearize_with_products(variables.values(), trainable, gradients, products, renewal.length)?
+            problem.linearize_with_products(variables.values(), trainable, gradients, products, plan.length)?
         } else {
-            let share = now.factor_share;
-            let sample = renewal.factors.then_some(FactorSample { factors: &mut curvature.sample, share, signs });
-            problem.linearize_factored(variables.values(), trainable, gradients, sample, renewal.length)?
+            let share = plan.now.factor_share;
+            let sample = plan.factors.then_some(FactorSample { factors: &mut curvature.sample, share, signs });
+            problem.linearize_factored(variables.values(), trainable, gradients, sample, plan.length)?
         };
         self.list_moving(variables);
         Ok(loss)
     }
 
-    /// Renews the averages of the factors and their inverses, where they are due.
+    /// Renews the averages of the factors and their inverses, where they are due, and then adjusts the damping of later steps. The first
+    /// damping is a guess: where the factors tell of one that is very different, this one is adjusted, too, in a few inversions.
     fn renew(
         &self,
         curvature: &mut KroneckerCurvature<T>,
         scalars: &mut Scalars,
-        now: &KroneckerHyperparameters,
-        renewal: &Renewal,
-        is_quadratic: bool,
+        &StepPlan { now, is_quadratic, factors, inverses, .. }: &StepPlan<'_>,
         variables: &Variables<T>,
     ) -> OptimizerResult<()> {
-        if renewal.factors {
+        if factors {
             if let Some(block) = curvature.first_non_finite() {
                 return Err(OptimizerError::NonFiniteFactor { variable: name_of(curvature, block, variables) });
             }
@@ -157,23 +157,8 @@ impl<T: Real> KroneckerMemory<T> {
             scalars.renewals += 1.0;
             scalars.batch = curvature.sample.batch() as f64;
         }
-        if renewal.inverses {
-            let inversions = if is_quadratic || scalars.is_underway { 1 } else { FIRST_INVERSIONS };
-            self.invert(curvature, scalars, now, inversions, variables)?;
-        }
-        Ok(())
-    }
-
-    /// Inverts the factors, and adjusts the damping of later steps. The first damping is a guess: where the factors tell of one that is
-    /// very different, this one is adjusted, too, in a few inversions.
-    fn invert(
-        &self,
-        curvature: &mut KroneckerCurvature<T>,
-        scalars: &mut Scalars,
-        now: &KroneckerHyperparameters,
-        inversions: usize,
-        variables: &Variables<T>,
-    ) -> OptimizerResult<()> {
+        let most = if is_quadratic || scalars.is_underway { 1 } else { FIRST_INVERSIONS };
+        let inversions = if inverses { most } else { 0 };
         for inversion in 1..=inversions {
             let inverted = curvature.invert(|variable| {
                 let decays = variable.is_some_and(|variable| self.decays[variable.index()]);
@@ -239,20 +224,11 @@ impl<T: Real> KroneckerMemory<T> {
                 zero: &mut zero,
             });
         }
-        if zero == T::ZERO {
-            return Ok(factor);
+        let mut moving = self.moving.iter().cloned().flatten();
+        match moving.find(|&place| zero != T::ZERO && !self.values[place].is_finite()) {
+            Some(place) => Err(non_finite_step(variables, None, place, self.values[place])),
+            None => Ok(factor),
         }
-        for variable in variables.iter() {
-            for place in self.moving.iter().cloned().flatten().filter(|place| variable.range().contains(place)) {
-                let value = self.values[place];
-                if !value.is_finite() {
-                    let (variable_name, index) = (variables.name(variable), place - variable.range().start);
-                    let (variable, value) = (variable_name.to_owned(), value.to_f64());
-                    return Err(OptimizerError::NonFiniteStep { variable, index, value });
-                }
-            }
-        }
-        Ok(factor)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A full solve over variables.
 
-use crate::optim::OptimizerError;
+use crate::optim::{OptimizerError, OptimizerResult};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::problem::{Bounds, Objective};
 use crate::real::Real;
@@ -48,7 +48,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         &self,
         objective: &mut dyn Objective<T>,
         variables: &mut Variables<T>,
-    ) -> Result<Report<T>, OptimizerError> {
+    ) -> OptimizerResult<Report<T>> {
         self.minimize_variables_observed(objective, variables, &mut ())
     }
 
@@ -62,7 +62,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         objective: &mut dyn Objective<T>,
         variables: &mut Variables<T>,
         observer: &mut (impl Observer<T> + ?Sized),
-    ) -> Result<Report<T>, OptimizerError> {
+    ) -> OptimizerResult<Report<T>> {
         let columns = variables.trainable_ranges();
         if columns.is_empty() {
             return Err(OptimizerError::NothingToTrain);

@@ -9,7 +9,7 @@ use ndarray::ArrayViewD;
 use super::gradients::check_gradients;
 use super::state_reader::{StateReader, refuse};
 use super::state_writer::StateWriter;
-use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerState, StepReport};
+use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::solver::damping::{DampingPolicy, Trial};
@@ -29,10 +29,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
 
 impl<T: Real, D: DampingPolicy<T> + 'static> LevenbergMarquardt<T, D> {
     /// State for these variables, which is made if there is none, and the settings.
-    fn training_for(
-        &mut self,
-        variables: &Variables<T>,
-    ) -> Result<(&mut VariableTraining<T>, &Settings<T>), OptimizerError> {
+    fn training_for(&mut self, variables: &Variables<T>) -> OptimizerResult<(&mut VariableTraining<T>, &Settings<T>)> {
         let mut begun = None;
         if self.carried.is_none() {
             begun = Some(VariableTraining::new(&self.settings, &self.damping, variables)?);
@@ -45,16 +42,21 @@ impl<T: Real, D: DampingPolicy<T> + 'static> LevenbergMarquardt<T, D> {
             self.carried = Some(Box::new(begun));
         }
         let training = self.carried.as_mut().and_then(|carried| carried.downcast_mut::<VariableTraining<T>>());
-        let training = training.ok_or_else(|| OptimizerError::not_built(NAME))?;
+        let training = training.ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME })?;
         training.layout.check(NAME, variables.iter())?;
         Ok((training, &self.settings))
     }
 }
 
 /// Returns the index of a hyperparameter in the table.
-fn place(name: &str) -> Result<usize, OptimizerError> {
+fn place(name: &str) -> OptimizerResult<usize> {
     let found = HYPERPARAMETERS.iter().position(|spec| spec.name == name);
-    found.ok_or_else(|| OptimizerError::unknown_hyperparameter(NAME, name, HYPERPARAMETERS.map(|spec| spec.name)))
+    let known = || HYPERPARAMETERS.map(|spec| spec.name).to_vec();
+    found.ok_or_else(|| OptimizerError::UnknownHyperparameter {
+        optimizer: NAME,
+        name: name.to_owned(),
+        known: known(),
+    })
 }
 
 impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt<T, D> {
@@ -62,16 +64,12 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
         NAME
     }
 
-    fn build(&mut self, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
         self.carried = Some(Box::new(VariableTraining::new(&self.settings, &self.damping, variables)?));
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        batch: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<StepReport<T>, OptimizerError> {
+    fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
         let problem = batch.least_squares()?;
         let is_new = self.carried.is_none();
         let (training, settings) = self.training_for(variables)?;
@@ -99,11 +97,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
 
     /// Takes the gradients for a direction that was computed elsewhere: `x ← x − learning_rate · direction + momentum ·
     /// (last step)`.
-    fn apply_gradients(
-        &mut self,
-        gradients: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), OptimizerError> {
+    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let now = self.settings.training.at(self.iterations()).map_err(OptimizerError::from)?;
         let [learning_rate, momentum, ..] = now.map(T::from_f64);
         let (training, _) = self.training_for(variables)?;
@@ -121,11 +115,11 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
         HYPERPARAMETERS.map(|spec| spec.name).to_vec()
     }
 
-    fn hyperparameter(&self, name: &str) -> Result<Hyperparameter, OptimizerError> {
+    fn hyperparameter(&self, name: &str) -> OptimizerResult<Hyperparameter> {
         Ok(self.settings.training.hyperparameters[place(name)?].clone())
     }
 
-    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> Result<(), OptimizerError> {
+    fn set_hyperparameter(&mut self, name: &str, value: Hyperparameter) -> OptimizerResult<()> {
         let place = place(name)?;
         HYPERPARAMETERS[place].check(&value)?;
         self.settings.training.hyperparameters[place] = value;
@@ -136,20 +130,17 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
         SLOTS.to_vec()
     }
 
-    fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, T>, OptimizerError> {
-        let training = self.training().ok_or_else(|| OptimizerError::not_built(NAME))?;
+    fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
+        let training = self.training().ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME })?;
         let slot = match name {
             "momentum" => &training.velocity,
             "scaling" => &training.scale,
-            _ => return Err(OptimizerError::unknown_slot(NAME, name, SLOTS)),
+            _ => {
+                let (name, known) = (name.to_owned(), SLOTS.to_vec());
+                return Err(OptimizerError::UnknownSlot { optimizer: NAME, name, known });
+            }
         };
         training.layout.checked_view(NAME, variable, slot)
-    }
-
-    fn state(&self) -> OptimizerState<T> {
-        let mut state = OptimizerState::default();
-        self.save_into(&mut state);
-        state
     }
 
     fn save_into(&self, state: &mut OptimizerState<T>) {
@@ -166,7 +157,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
         to.finish(0);
     }
 
-    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> Result<(), OptimizerError> {
+    fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
         let mut from = StateReader::new(state, NAME)?;
         let mut restored = self.clone();
         for (name, value) in &state.hyperparameters {

@@ -1,6 +1,6 @@
 //! The settings that only training has.
 
-use crate::optim::Hyperparameter;
+use crate::optim::{Hyperparameter, hyperparameter_builders};
 use crate::real::Real;
 use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt};
 
@@ -18,24 +18,28 @@ use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt};
 /// their place for the rest of the training (with [`LinearSolver::Auto`](crate::linear::LinearSolver::Auto), where QR is affordable). A
 /// step then takes two to three times as long.
 impl<T: Real, D> LevenbergMarquardt<T, D> {
-    /// Factor of the step when training. One by default: the damped step is taken whole.
-    pub fn with_learning_rate(self, learning_rate: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("learning_rate", learning_rate)
-    }
-
-    /// Sets the momentum: the damping draws each step towards this multiple of the last one, `λ‖D(δ − momentum · last)‖²`, instead of
-    /// towards nothing. Zero by default.
-    ///
-    /// Directions that the minibatch determines are decided by the minibatch; along all other directions, of which there are many with
-    /// fewer residuals than parameters, the last step goes on. This is SPRING's momentum (Goldshlager, Abrahamsen & Lin 2024;
-    /// its dual form: arXiv:2505.12149). It helps a fit without noise; for classification it was measured to do harm.
-    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("momentum", momentum)
-    }
-
-    /// Adds `½ · weight_decay · ‖x‖²` to the loss when training. Zero by default.
-    pub fn with_weight_decay(self, weight_decay: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("weight_decay", weight_decay)
+    hyperparameter_builders! {
+        /// Factor of the step when training. One by default: the damped step is taken whole.
+        with_learning_rate = "learning_rate";
+        /// Sets the momentum: the damping draws each step towards this multiple of the last one, `λ‖D(δ − momentum · last)‖²`, instead of
+        /// towards nothing. Zero by default.
+        ///
+        /// Directions that the minibatch determines are decided by the minibatch; along all other directions, of which there are many with
+        /// fewer residuals than parameters, the last step goes on. This is SPRING's momentum (Goldshlager, Abrahamsen & Lin 2024;
+        /// its dual form: arXiv:2505.12149). It helps a fit without noise; for classification it was measured to do harm.
+        with_momentum = "momentum";
+        /// Adds `½ · weight_decay · ‖x‖²` to the loss when training. Zero by default.
+        with_weight_decay = "weight_decay";
+        /// The least damping `λ` when training. Zero by default.
+        with_minimum_damping = "minimum_damping";
+        /// Sets the lower bound of `λ` relative to the loss, for minibatches with fewer residuals than parameters; 0.1 by default.
+        ///
+        /// Such a minibatch can be fitted exactly, noise and all, at the expense of all others, and a step that is judged by the
+        /// minibatch alone would do so. A floor in proportion to the loss holds back as long as there is something to fit, and
+        /// lets go where everything fits (Fan & Yuan 2005 damp by the residuals for the latter reason).
+        with_loss_damping = "loss_damping";
+        /// The longest step when training; longer ones are shortened. Zero, the default, stands for any length.
+        with_global_clipnorm = "global_clipnorm";
     }
 
     /// Patterns of the names of variables that do not decay, such as `*.bias`; `*` stands for any characters.
@@ -43,25 +47,6 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.settings.training.exclusions = patterns.into_iter().map(Into::into).collect();
         self.carried = None;
         self
-    }
-
-    /// The least damping `λ` when training. Zero by default.
-    pub fn with_minimum_damping(self, damping: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("minimum_damping", damping)
-    }
-
-    /// Sets the lower bound of `λ` relative to the loss, for minibatches with fewer residuals than parameters; 0.1 by default.
-    ///
-    /// Such a minibatch can be fitted exactly, noise and all, at the expense of all others, and a step that is judged by the
-    /// minibatch alone would do so. A floor in proportion to the loss holds back as long as there is something to fit, and
-    /// lets go where everything fits (Fan & Yuan 2005 damp by the residuals for the latter reason).
-    pub fn with_loss_damping(self, share: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("loss_damping", share)
-    }
-
-    /// The longest step when training; longer ones are shortened. Zero, the default, stands for any length.
-    pub fn with_global_clipnorm(self, norm: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("global_clipnorm", norm)
     }
 
     /// Trials for each minibatch when training. Eight by default.

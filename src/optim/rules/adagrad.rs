@@ -1,8 +1,8 @@
 //! Adagrad.
 
 use crate::optim::{
-    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
-    UpdateRule,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, SlotSpec, Slots, StepContext,
+    UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
 
@@ -40,9 +40,9 @@ impl<T: Real> Adagrad<T> {
         self.with_rule(|rule| rule.initial_accumulator_value = initial_accumulator_value)
     }
 
-    /// Stability constant `ε`, added to the denominator; 1e-7 unless set.
-    pub fn with_epsilon(self, epsilon: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("epsilon", epsilon)
+    hyperparameter_builders! {
+        /// Stability constant `ε`, added to the denominator; 1e-7 unless set.
+        with_epsilon = "epsilon";
     }
 }
 
@@ -56,26 +56,21 @@ pub struct AdagradStep<T> {
 
 impl<T: Real> UpdateRule<T> for AdagradRule {
     type Step = AdagradStep<T>;
+    const NAME: &'static str = "adagrad";
+    const HYPERPARAMETERS: &'static [HyperparameterSpec] =
+        &[HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative)];
 
-    fn name(&self) -> &'static str {
-        "adagrad"
-    }
-
-    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        const { &[HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative)] }
-    }
-
-    fn slots(&self, _: &[Hyperparameter]) -> Vec<Slot> {
-        vec![Slot { name: "accumulator", initial: self.initial_accumulator_value }]
+    fn slots(&self, _: &[Hyperparameter]) -> Vec<SlotSpec> {
+        vec![SlotSpec { name: "accumulator", initial: self.initial_accumulator_value }]
     }
 
     fn prepare(&self, step: &StepContext<'_>) -> AdagradStep<T> {
         let [epsilon] = step.hyperparameters();
-        let (inside, outside) = match step.convention() {
+        let (inside, outside) = match step.convention {
             Convention::Keras => (epsilon, 0.0),
             Convention::PyTorch => (0.0, epsilon),
         };
-        let [rate, inside, outside] = [step.learning_rate(), inside, outside].map(T::from_f64);
+        let [rate, inside, outside] = [step.learning_rate, inside, outside].map(T::from_f64);
         AdagradStep { rate, inside, outside }
     }
 

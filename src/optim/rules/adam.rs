@@ -1,8 +1,8 @@
 //! Adam.
 
 use crate::optim::{
-    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
-    UpdateRule,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, SlotSpec, Slots, StepContext,
+    UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
 
@@ -46,19 +46,13 @@ impl<T: Real> Adam<T> {
 }
 
 impl<T: Real, const DECOUPLED: bool> FirstOrder<T, AdamRule<DECOUPLED>> {
-    /// Sets the decay rate of the average gradient; 0.9 unless set.
-    pub fn with_beta_1(self, beta_1: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("beta_1", beta_1)
-    }
-
-    /// Sets the decay rate of the average squared gradient; 0.999 unless set.
-    pub fn with_beta_2(self, beta_2: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("beta_2", beta_2)
-    }
-
-    /// Stability constant `ε`, added to the denominator; 1e-7 unless set, 1e-8 in PyTorch.
-    pub fn with_epsilon(self, epsilon: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("epsilon", epsilon)
+    hyperparameter_builders! {
+        /// Sets the decay rate of the average gradient; 0.9 unless set.
+        with_beta_1 = "beta_1";
+        /// Sets the decay rate of the average squared gradient; 0.999 unless set.
+        with_beta_2 = "beta_2";
+        /// Stability constant `ε`, added to the denominator; 1e-7 unless set, 1e-8 in PyTorch.
+        with_epsilon = "epsilon";
     }
 
     /// Divides by the largest average square so far (AMSGrad); `false` unless set.
@@ -84,23 +78,15 @@ pub struct AdamStep<T> {
 
 impl<T: Real, const DECOUPLED: bool> UpdateRule<T> for AdamRule<DECOUPLED> {
     type Step = AdamStep<T>;
+    const NAME: &'static str = if DECOUPLED { "adamw" } else { "adam" };
+    const HYPERPARAMETERS: &'static [HyperparameterSpec] = &[
+        HyperparameterSpec::new("beta_1", 0.9, HyperparameterDomain::FractionBelowOne),
+        HyperparameterSpec::new("beta_2", 0.999, HyperparameterDomain::FractionBelowOne),
+        HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
+    ];
 
-    fn name(&self) -> &'static str {
-        if DECOUPLED { "adamw" } else { "adam" }
-    }
-
-    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        const {
-            &[
-                HyperparameterSpec::new("beta_1", 0.9, HyperparameterDomain::FractionBelowOne),
-                HyperparameterSpec::new("beta_2", 0.999, HyperparameterDomain::FractionBelowOne),
-                HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
-            ]
-        }
-    }
-
-    fn slots(&self, _: &[Hyperparameter]) -> Vec<Slot> {
-        let slots = [Slot::zeros("momentum"), Slot::zeros("velocity"), Slot::zeros("velocity_hat")];
+    fn slots(&self, _: &[Hyperparameter]) -> Vec<SlotSpec> {
+        let slots = [SlotSpec::zeros("momentum"), SlotSpec::zeros("velocity"), SlotSpec::zeros("velocity_hat")];
         slots[..if self.amsgrad { 3 } else { 2 }].to_vec()
     }
 
@@ -110,10 +96,10 @@ impl<T: Real, const DECOUPLED: bool> UpdateRule<T> for AdamRule<DECOUPLED> {
 
     fn prepare(&self, step: &StepContext<'_>) -> AdamStep<T> {
         let [beta_1, beta_2, epsilon] = step.hyperparameters();
-        let t = (step.iterations() + 1) as f64;
+        let t = (step.iterations + 1) as f64;
         let correction = (1.0 - beta_2.powf(t)).sqrt();
-        let rate = step.learning_rate() / (1.0 - beta_1.powf(t));
-        let (rate, root_factor) = match step.convention() {
+        let rate = step.learning_rate / (1.0 - beta_1.powf(t));
+        let (rate, root_factor) = match step.convention {
             Convention::Keras => (rate * correction, 1.0),
             Convention::PyTorch => (rate, 1.0 / correction),
         };

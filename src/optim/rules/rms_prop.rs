@@ -1,8 +1,8 @@
 //! RMSprop.
 
 use crate::optim::{
-    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
-    UpdateRule,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, SlotSpec, Slots, StepContext,
+    UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
 
@@ -35,19 +35,13 @@ impl<T: Real> RmsProp<T> {
         Self::new(learning_rate).with_convention(Convention::PyTorch).with_rho(0.99).with_epsilon(1e-8)
     }
 
-    /// Sets the decay rate of the averages; 0.9 unless set.
-    pub fn with_rho(self, rho: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("rho", rho)
-    }
-
-    /// The part of the last step that is made again; 0 unless set.
-    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("momentum", momentum)
-    }
-
-    /// Stability constant `ε`, added to the denominator; 1e-7 unless set.
-    pub fn with_epsilon(self, epsilon: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("epsilon", epsilon)
+    hyperparameter_builders! {
+        /// Sets the decay rate of the averages; 0.9 unless set.
+        with_rho = "rho";
+        /// The part of the last step that is made again; 0 unless set.
+        with_momentum = "momentum";
+        /// Stability constant `ε`, added to the denominator; 1e-7 unless set.
+        with_epsilon = "epsilon";
     }
 
     /// Divides by the root of the variance instead of the average square; `false` unless set.
@@ -97,26 +91,18 @@ impl<T: Real> RmsPropStep<T> {
 
 impl<T: Real> UpdateRule<T> for RmsPropRule {
     type Step = RmsPropStep<T>;
+    const NAME: &'static str = "rmsprop";
+    const HYPERPARAMETERS: &'static [HyperparameterSpec] = &[
+        HyperparameterSpec::new("rho", 0.9, HyperparameterDomain::Fraction),
+        HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::Fraction),
+        HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
+    ];
 
-    fn name(&self) -> &'static str {
-        "rmsprop"
-    }
-
-    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        const {
-            &[
-                HyperparameterSpec::new("rho", 0.9, HyperparameterDomain::Fraction),
-                HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::Fraction),
-                HyperparameterSpec::new("epsilon", 1e-7, HyperparameterDomain::NonNegative),
-            ]
-        }
-    }
-
-    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
-        let mut slots = vec![Slot::zeros("velocity")];
-        slots.extend(self.centered.then_some(Slot::zeros("average_gradient")));
+    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<SlotSpec> {
+        let mut slots = vec![SlotSpec::zeros("velocity")];
+        slots.extend(self.centered.then_some(SlotSpec::zeros("average_gradient")));
         let has_momentum = hyperparameters[1] != Hyperparameter::Number(0.0);
-        slots.extend(has_momentum.then_some(Slot::zeros("momentum")));
+        slots.extend(has_momentum.then_some(SlotSpec::zeros("momentum")));
         slots
     }
 
@@ -126,8 +112,8 @@ impl<T: Real> UpdateRule<T> for RmsPropRule {
 
     fn prepare(&self, step: &StepContext<'_>) -> RmsPropStep<T> {
         let [rho, momentum, epsilon] = step.hyperparameters();
-        let rate = step.learning_rate();
-        let (inside, outside, into_momentum, from_momentum) = match step.convention() {
+        let rate = step.learning_rate;
+        let (inside, outside, into_momentum, from_momentum) = match step.convention {
             Convention::Keras => (epsilon, 0.0, rate, 1.0),
             Convention::PyTorch => (0.0, epsilon, 1.0, rate),
         };

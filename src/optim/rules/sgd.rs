@@ -1,8 +1,8 @@
 //! Stochastic gradient descent.
 
 use crate::optim::{
-    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, Slot, Slots, StepContext,
-    UpdateRule,
+    Convention, FirstOrder, Hyperparameter, HyperparameterDomain, HyperparameterSpec, SlotSpec, Slots, StepContext,
+    UpdateRule, hyperparameter_builders,
 };
 use crate::real::Real;
 
@@ -55,19 +55,16 @@ impl<T: Real> Sgd<T> {
         Self::new(learning_rate).with_convention(Convention::PyTorch)
     }
 
-    /// The part of the last step that is made again; 0 unless set.
-    pub fn with_momentum(self, momentum: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("momentum", momentum)
+    hyperparameter_builders! {
+        /// The part of the last step that is made again; 0 unless set.
+        with_momentum = "momentum";
+        /// The part of a gradient that stays out of the momentum, by PyTorch's formulas; 0 unless set. Keras has none.
+        with_dampening = "dampening";
     }
 
     /// Enables Nesterov momentum; `false` unless set. It has no effect without momentum.
     pub fn with_nesterov(self, nesterov: bool) -> Self {
         self.with_rule(|rule| rule.nesterov = nesterov)
-    }
-
-    /// The part of a gradient that stays out of the momentum, by PyTorch's formulas; 0 unless set. Keras has none.
-    pub fn with_dampening(self, dampening: impl Into<Hyperparameter>) -> Self {
-        self.with_hyperparameter("dampening", dampening)
     }
 }
 
@@ -83,22 +80,14 @@ pub struct SgdStep<T> {
 
 impl<T: Real> UpdateRule<T> for SgdRule {
     type Step = SgdStep<T>;
+    const NAME: &'static str = "sgd";
+    const HYPERPARAMETERS: &'static [HyperparameterSpec] = &[
+        HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::Fraction),
+        HyperparameterSpec::new("dampening", 0.0, HyperparameterDomain::Fraction),
+    ];
 
-    fn name(&self) -> &'static str {
-        "sgd"
-    }
-
-    fn hyperparameters(&self) -> &'static [HyperparameterSpec] {
-        const {
-            &[
-                HyperparameterSpec::new("momentum", 0.0, HyperparameterDomain::Fraction),
-                HyperparameterSpec::new("dampening", 0.0, HyperparameterDomain::Fraction),
-            ]
-        }
-    }
-
-    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<Slot> {
-        if hyperparameters[0] == Hyperparameter::Number(0.0) { Vec::new() } else { vec![Slot::zeros("momentum")] }
+    fn slots(&self, hyperparameters: &[Hyperparameter]) -> Vec<SlotSpec> {
+        if hyperparameters[0] == Hyperparameter::Number(0.0) { Vec::new() } else { vec![SlotSpec::zeros("momentum")] }
     }
 
     fn switches(&self) -> Vec<(&'static str, bool)> {
@@ -107,10 +96,10 @@ impl<T: Real> UpdateRule<T> for SgdRule {
 
     fn prepare(&self, step: &StepContext<'_>) -> SgdStep<T> {
         let [momentum, dampening] = step.hyperparameters();
-        let rate = step.learning_rate();
-        let (into_momentum, from_momentum) = match step.convention() {
+        let rate = step.learning_rate;
+        let (into_momentum, from_momentum) = match step.convention {
             Convention::Keras => (-rate, 1.0),
-            Convention::PyTorch if step.iterations() == 0 => (1.0, -rate),
+            Convention::PyTorch if step.iterations == 0 => (1.0, -rate),
             Convention::PyTorch => (1.0 - dampening, -rate),
         };
         let (from_momentum, from_gradient) =

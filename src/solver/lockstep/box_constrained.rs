@@ -1,8 +1,7 @@
 //! The damped steps of all lanes within bounds: [`BoxConstrained`](crate::linear::BoxConstrained), lane by lane.
 
 use super::mask::{and, any, choose, is_less, not, or};
-use super::sums::LaneSums;
-use super::system::{LaneFactor, Steps, measure, solve_free};
+use super::system::{DampedModel, LaneFactor, Steps};
 use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::number::Number;
 use crate::real::Real;
@@ -19,9 +18,7 @@ type HeldSide<T, R> = Lanes<T, R>;
 
 /// The damped linear model, given `D²`, to be minimised within bounds around the points `x` in the lanes that are `active`.
 pub(super) struct BoxMinimization<'s, T, R, const N: usize> {
-    pub(super) sums: &'s LaneSums<T, R, N>,
-    pub(super) lambda: Lanes<T, R>,
-    pub(super) squared_scale: &'s [Lanes<T, R>; N],
+    pub(super) model: DampedModel<'s, T, R, N>,
     pub(super) bounds: &'s BoxBounds<T, N>,
     pub(super) x: &'s [Lanes<T, R>; N],
     pub(super) active: Lanes<T, R>,
@@ -38,10 +35,11 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T,
     /// hold. A lane where that takes too many faces, or where a face is too close to singular, is not sound.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(self) -> Steps<T, R, N> {
-        let BoxMinimization { sums, lambda, squared_scale, bounds, x, active, factor } = self;
+        let BoxMinimization { model, bounds, x, active, factor } = self;
+        let DampedModel { sums, lambda, .. } = model;
         let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), sums.count());
         let mut search = FaceSearch {
-            model: DampedModel { sums, lambda, squared_scale },
+            model,
             bounds,
             x,
             side: [zero; N],
@@ -59,7 +57,7 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T,
                 held[j] = search.side[j].abs();
                 fixed[j] = choose(held[j], search.step[j], zero);
             }
-            let face = solve_free(sums, lambda, squared_scale, &held, fixed, factor);
+            let face = model.solve_free(&held, fixed, factor);
             let is_sound = and(is_less(zero, face.soundness), is_finite(&face.step, n));
             soundness = choose(and(open, not(is_sound)), -one, soundness);
             open = and(open, is_sound);
@@ -73,7 +71,7 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T,
         soundness = choose(open, -one, soundness);
 
         let mut steps = Steps { step: search.step, length: zero, slope: zero, predicted: zero, soundness };
-        measure(&mut steps, squared_scale, sums);
+        model.measure(&mut steps);
         steps.predicted = (lambda * steps.length * steps.length) * T::from_f64(0.5) - search.value;
         steps
     }
@@ -190,13 +188,6 @@ fn is_finite<T: Real, R: Register<T>, const N: usize>(v: &[Lanes<T, R>; N], n: u
     finite
 }
 
-/// `(Jᵀr)ᵀv + ½‖Jv‖² + ½λ‖Dv‖²`.
-struct DampedModel<'s, T, R, const N: usize> {
-    sums: &'s LaneSums<T, R, N>,
-    lambda: Lanes<T, R>,
-    squared_scale: &'s [Lanes<T, R>; N],
-}
-
 /// The value and the derivatives of the damped model.
 struct AtStep<T, R, const N: usize> {
     value: Lanes<T, R>,
@@ -226,6 +217,7 @@ mod tests {
 
     use super::*;
     use crate::kernels::lanes::Portable;
+    use crate::solver::lockstep::LaneSums;
 
     const N: usize = 3;
     const LANES: usize = 4;
@@ -267,7 +259,7 @@ mod tests {
             let lambda = four(|l| lambda[l]);
             let (active, mut factor) = (Four::splat(1.0), [[Four::splat(0.0); N]; N]);
             let (squared_scale, bounds, x, factor) = (&squared_scale, &bounds, &x, &mut factor);
-            let steps = BoxMinimization { sums: &sums, lambda, squared_scale, bounds, x, active, factor }.run();
+            let steps = BoxMinimization { model: DampedModel { sums: &sums, lambda, squared_scale }, bounds, x, active, factor }.run();
             let model = DampedModel { sums: &sums, lambda, squared_scale };
             let slopes = model.at(&steps.step).slope;
             for l in (0..LANES).filter(|&l| steps.soundness.as_slice()[l] > 0.0) {

@@ -31,7 +31,7 @@ pub(crate) use lane_source::{LaneResult, LaneSource};
 use mask::{and, any, choose, is_less, not, or};
 pub use status::FitStatus;
 pub(crate) use sums::{LaneSums, UNROLLED};
-use system::{LaneFactor, Steps, solve};
+use system::{DampedModel, LaneFactor, Steps};
 pub(crate) use tile::PointTile;
 
 use super::descent::SUFFICIENT_GAIN;
@@ -243,12 +243,11 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     fn choose_steps(&mut self, bounds: Option<&BoxBounds<T, N>>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) {
         loop {
             let (lambda, active) = (self.damping.lambda(), and(self.busy, self.ending.goes_on()));
+            let Lockstep { sums, squared_scale, x, factor, .. } = &mut *self;
+            let model = DampedModel { sums, lambda, squared_scale };
             self.steps = match bounds {
-                None => solve(&self.sums, lambda, &self.squared_scale, &mut self.factor),
-                Some(bounds) => {
-                    let Lockstep { sums, squared_scale, x, factor, .. } = &mut *self;
-                    R::call(BoxMinimization { sums, lambda, squared_scale, bounds, x, active, factor })
-                }
+                None => model.solve(factor),
+                Some(bounds) => R::call(BoxMinimization { model, bounds, x, active, factor }),
             };
             let Steps { soundness, length, .. } = self.steps;
             let is_sound = and(is_less(Lanes::splat(T::ZERO), soundness), is_less(length, Lanes::splat(T::INFINITY)));

@@ -25,53 +25,71 @@ pub(super) struct Steps<T, R, const N: usize> {
     pub(super) soundness: Lanes<T, R>,
 }
 
-/// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given `D²` and a workspace for the factors.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn solve<T: Real, R: Register<T>, const N: usize>(
-    sums: &LaneSums<T, R, N>,
-    lambda: Lanes<T, R>,
-    squared_scale: &[Lanes<T, R>; N],
-    factor: &mut LaneFactor<T, R, N>,
-) -> Steps<T, R, N> {
-    let held = [Lanes::splat(T::ZERO); N];
-    let mut steps = solve_free(sums, lambda, squared_scale, &held, [Lanes::splat(T::ZERO); N], factor);
-    measure(&mut steps, squared_scale, sums);
-    // This sum of positive terms stays positive in spite of rounding errors.
-    steps.predicted = (lambda * steps.length * steps.length - steps.slope) * T::from_f64(0.5);
-    steps
+/// The damped linear models of all lanes, `(Jᵀr)ᵀv + ½‖Jv‖² + ½λ‖Dv‖²`.
+#[derive(Clone, Copy)]
+pub(super) struct DampedModel<'s, T, R, const N: usize> {
+    pub(super) sums: &'s LaneSums<T, R, N>,
+    pub(super) lambda: Lanes<T, R>,
+    /// `D²`.
+    pub(super) squared_scale: &'s [Lanes<T, R>; N],
 }
 
-/// The steps of the free parameters, given those of the held ones and a workspace for the factors.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn solve_free<T: Real, R: Register<T>, const N: usize>(
-    sums: &LaneSums<T, R, N>,
-    lambda: Lanes<T, R>,
-    squared_scale: &[Lanes<T, R>; N],
-    held: &[Lanes<T, R>; N],
-    fixed: [Lanes<T, R>; N],
-    factor: &mut LaneFactor<T, R, N>,
-) -> Steps<T, R, N> {
-    let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
-    let (mut step, n) = ([zero; N], sums.count());
-    for i in 0..n {
-        let mut right = -sums.gradient[i];
-        for k in 0..n {
-            right = (-sums.gram[i.max(k)][i.min(k)]).mul_add(fixed[k], right);
-        }
-        step[i] = zero.select_less(held[i], fixed[i], right);
+impl<T: Real, R: Register<T>, const N: usize> DampedModel<'_, T, R, N> {
+    /// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given a workspace for the factors.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn solve(self, factor: &mut LaneFactor<T, R, N>) -> Steps<T, R, N> {
+        let held = [Lanes::splat(T::ZERO); N];
+        let mut steps = self.solve_free(&held, [Lanes::splat(T::ZERO); N], factor);
+        self.measure(&mut steps);
+        // This sum of positive terms stays positive in spite of rounding errors.
+        steps.predicted = (self.lambda * steps.length * steps.length - steps.slope) * T::from_f64(0.5);
+        steps
     }
-    for i in 0..n {
-        for k in 0..i {
-            let either = held[i].max(held[k]);
-            factor[i][k] = zero.select_less(either, zero, sums.gram[i][k]);
+
+    /// The steps of the free parameters, given those of the held ones and a workspace for the factors.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn solve_free(
+        self,
+        held: &[Lanes<T, R>; N],
+        fixed: [Lanes<T, R>; N],
+        factor: &mut LaneFactor<T, R, N>,
+    ) -> Steps<T, R, N> {
+        let DampedModel { sums, lambda, squared_scale } = self;
+        let (zero, one) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE));
+        let (mut step, n) = ([zero; N], sums.count());
+        for i in 0..n {
+            let mut right = -sums.gradient[i];
+            for k in 0..n {
+                right = (-sums.gram[i.max(k)][i.min(k)]).mul_add(fixed[k], right);
+            }
+            step[i] = zero.select_less(held[i], fixed[i], right);
         }
-        // A parameter without influence does not move.
-        let diagonal = lambda.mul_add(squared_scale[i], sums.gram[i][i]);
-        factor[i][i] = zero.select_less(held[i], one, zero.select_less(diagonal, diagonal, one));
+        for i in 0..n {
+            for k in 0..i {
+                let either = held[i].max(held[k]);
+                factor[i][k] = zero.select_less(either, zero, sums.gram[i][k]);
+            }
+            // A parameter without influence does not move.
+            let diagonal = lambda.mul_add(squared_scale[i], sums.gram[i][i]);
+            factor[i][i] = zero.select_less(held[i], one, zero.select_less(diagonal, diagonal, one));
+        }
+        let soundness = cholesky(factor, n);
+        substitute(factor, &mut step, n);
+        Steps { step, length: zero, slope: zero, predicted: zero, soundness }
     }
-    let soundness = cholesky(factor, n);
-    substitute(factor, &mut step, n);
-    Steps { step, length: zero, slope: zero, predicted: zero, soundness }
+
+    /// Fills in the lengths of the steps and the slopes along them.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn measure(self, steps: &mut Steps<T, R, N>) {
+        let DampedModel { sums, squared_scale, .. } = self;
+        let mut squared_length = Lanes::splat(T::ZERO);
+        for j in 0..sums.count() {
+            let step = steps.step[j];
+            squared_length = (squared_scale[j] * step).mul_add(step, squared_length);
+            steps.slope = sums.gradient[j].mul_add(step, steps.slope);
+        }
+        steps.length = squared_length.sqrt();
+    }
 }
 
 /// `A = LDLᵀ` of `n` rows: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative
@@ -123,20 +141,4 @@ fn substitute<T: Real, R: Register<T>, const N: usize>(
             b[i] = (-factor[k][i]).mul_add(b[k], b[i]);
         }
     }
-}
-
-/// Fills in the lengths of the steps and the slopes along them.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn measure<T: Real, R: Register<T>, const N: usize>(
-    steps: &mut Steps<T, R, N>,
-    squared_scale: &[Lanes<T, R>; N],
-    sums: &LaneSums<T, R, N>,
-) {
-    let mut squared_length = Lanes::splat(T::ZERO);
-    for j in 0..sums.count() {
-        let step = steps.step[j];
-        squared_length = (squared_scale[j] * step).mul_add(step, squared_length);
-        steps.slope = sums.gradient[j].mul_add(step, steps.slope);
-    }
-    steps.length = squared_length.sqrt();
 }

@@ -4,6 +4,7 @@ use std::ops::DerefMut;
 
 use super::{CallbackState, Context};
 use crate::optim::{OptimizerError, StepReport};
+use crate::pass_on::{behind_pointer, pass_on};
 use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
@@ -140,39 +141,15 @@ pub trait Callback<T: Real> {
 
 /// A callback that is borrowed, to be looked at after the training, or boxed.
 impl<T: Real, P: DerefMut<Target: Callback<T>>> Callback<T> for P {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    fn on_train_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-        (**self).on_train_begin(context)
-    }
-
-    fn on_epoch_begin(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-        (**self).on_epoch_begin(context)
-    }
-
-    fn on_batch_end(&mut self, step: &StepReport<T>, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-        (**self).on_batch_end(step, context)
-    }
-
-    fn on_step_error(&mut self, error: &OptimizerError, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-        (**self).on_step_error(error, context)
-    }
-
-    fn on_epoch_end(&mut self, logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-        (**self).on_epoch_end(logs, context)
-    }
-
-    fn on_train_end(&mut self, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-        (**self).on_train_end(context)
-    }
-
-    fn state(&self) -> CallbackState {
-        (**self).state()
-    }
-
-    fn restore(&mut self, state: &CallbackState) -> Result<(), CallbackError> {
-        (**self).restore(state)
+    pass_on! { behind_pointer
+        ref name() -> &str;
+        mut on_train_begin(context: &mut Context<'_, T>) -> Result<(), CallbackError>;
+        mut on_epoch_begin(context: &mut Context<'_, T>) -> Result<(), CallbackError>;
+        mut on_batch_end(step: &StepReport<T>, context: &mut Context<'_, T>) -> Result<(), CallbackError>;
+        mut on_step_error(error: &OptimizerError, context: &mut Context<'_, T>) -> Result<(), CallbackError>;
+        mut on_epoch_end(logs: &mut Logs, context: &mut Context<'_, T>) -> Result<(), CallbackError>;
+        mut on_train_end(context: &mut Context<'_, T>) -> Result<(), CallbackError>;
+        ref state() -> CallbackState;
+        mut restore(state: &CallbackState) -> Result<(), CallbackError>;
     }
 }

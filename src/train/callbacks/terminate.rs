@@ -24,8 +24,7 @@ impl<T: Real> Callback<T> for TerminateOnNonFinite {
     }
 
     fn on_step_error(&mut self, error: &OptimizerError, context: &mut Context<'_, T>) -> Result<(), CallbackError> {
-        use OptimizerError::{NonFiniteGradient, NonFiniteLoss, NonFiniteStep};
-        if matches!(error, NonFiniteLoss { .. } | NonFiniteGradient { .. } | NonFiniteStep { .. }) {
+        if error.is_non_finite() {
             context.stop(error.to_string());
         }
         Ok(())

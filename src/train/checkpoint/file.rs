@@ -104,18 +104,7 @@ mod tests {
     use crate::train::sums::EpochSums;
 
     fn checkpoint(values: Vec<f64>, optimizer: OptimizerState<f64>) -> Checkpoint<f64> {
-        let terms = FitTerms {
-            bits: 64,
-            rows: 1,
-            validation_rows: 0,
-            is_weighted: false,
-            batch_size: 1,
-            shuffle: None,
-            drop_remainder: false,
-            mask_seed: 0,
-            metrics: Vec::new(),
-            callbacks: Vec::new(),
-        };
+        let terms = FitTerms::new([("batch size", "1".to_owned())]);
         let variables = vec![("a".to_owned(), vec![values.len()])];
         let (metrics, callbacks) = (Vec::new(), Vec::new());
         let (mask_step, epoch, batch, sums, history) = (0, 0, 0, EpochSums::default(), History::default());

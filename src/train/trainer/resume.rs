@@ -3,25 +3,26 @@
 use super::run::FitRun;
 use super::{FitData, Trainer};
 use crate::real::Real;
-use crate::train::checkpoint::FitTerms;
+use crate::train::checkpoint::{FitTerms, list};
 use crate::train::{Checkpoint, CheckpointError, TrainError};
-use crate::variables::Variables;
+use crate::variables::Layout;
 
 impl<T: Real> Trainer<'_, T> {
     /// Settings that must be the same to go on.
     pub(super) fn terms(&self, data: &FitData<'_, T>, validation: Option<&FitData<'_, T>>) -> FitTerms {
-        FitTerms {
-            bits: 8 * size_of::<T>(),
-            rows: data.total,
-            validation_rows: validation.map_or(0, |validation| validation.total),
-            is_weighted: data.weights.is_some(),
-            batch_size: self.settings.batch_size,
-            shuffle: self.settings.shuffle,
-            drop_remainder: self.settings.drop_remainder,
-            mask_seed: self.network.mask_seed(),
-            metrics: self.metrics.iter().map(|measured| measured.name.clone()).collect(),
-            callbacks: self.callbacks.iter().map(|callback| callback.name().to_owned()).collect(),
-        }
+        let validation_rows = validation.map_or(0, |validation| validation.total);
+        FitTerms::new([
+            ("bits of a float", (8 * size_of::<T>()).to_string()),
+            ("rows of the training data", data.total.to_string()),
+            ("rows of the validation data", validation_rows.to_string()),
+            ("sample weights", data.weights.is_some().to_string()),
+            ("batch size", self.settings.batch_size.to_string()),
+            ("seed of the order", self.settings.shuffle.map_or("none".to_owned(), |seed| seed.to_string())),
+            ("drop_remainder", self.settings.drop_remainder.to_string()),
+            ("seed of dropout", self.network.mask_seed().to_string()),
+            ("metrics", list(self.metrics.iter().map(|measured| measured.name.as_str()))),
+            ("callbacks", list(self.callbacks.iter().map(|callback| callback.name()))),
+        ])
     }
 
     /// Returns the state from which a training goes on, on any number of ranks.
@@ -39,7 +40,7 @@ impl<T: Real> Trainer<'_, T> {
         let callbacks = self.callbacks.iter().map(|callback| (callback.name().to_owned(), callback.state()));
         Ok(Checkpoint {
             terms,
-            variables: layout(self.variables),
+            variables: Layout::of(self.variables).to_saved(),
             values: self.variables.values().to_vec(),
             optimizer: self.optimizer.state(),
             mask_step: self.network.mask_step(),
@@ -61,15 +62,10 @@ impl<T: Real> Trainer<'_, T> {
     ) -> Result<(), TrainError> {
         checkpoint.terms.check(terms)?;
         checkpoint.check(run.batches)?;
-        let here = layout(self.variables);
-        if checkpoint.variables != here || checkpoint.values.len() != self.variables.values().len() {
-            let describe = |entry: Option<&(String, Vec<usize>)>| {
-                entry.map_or("nothing".to_owned(), |(name, shape)| format!("{name} of shape {shape:?}"))
-            };
-            let places = 0..here.len().max(checkpoint.variables.len());
-            let pairs = places.map(|place| (checkpoint.variables.get(place), here.get(place)));
-            let (saved, found) = pairs.into_iter().find(|(saved, found)| saved != found).unwrap_or_default();
-            let difference = format!("{} there, {} here", describe(saved), describe(found));
+        let (expected, found) = (self.variables.values().len(), checkpoint.values.len());
+        let of_values = (expected != found).then(|| format!("it has {found} values, not {expected}"));
+        let difference = Layout::of(self.variables).difference_of_saved(&checkpoint.variables).or(of_values);
+        if let Some(difference) = difference {
             return Err(CheckpointError::OtherVariables { difference }.into());
         }
         for (callback, (name, state)) in self.callbacks.iter_mut().zip(&checkpoint.callbacks) {
@@ -97,9 +93,4 @@ impl<T: Real> Trainer<'_, T> {
         let saved = if is_root { (backup.save)(checkpoint, &backup.path) } else { Ok(()) };
         self.agree(saved.map_err(TrainError::from))
     }
-}
-
-/// Names and shapes.
-fn layout<T: Real>(variables: &Variables<T>) -> Vec<(String, Vec<usize>)> {
-    variables.iter().map(|variable| (variables.name(variable).to_owned(), variables.shape(variable).to_vec())).collect()
 }

@@ -49,8 +49,8 @@ impl Optimizer<f64> for SecondOrder {
     fn slot(&self, variable: Variable, name: &str) -> Result<ArrayViewD<'_, f64>, OptimizerError> {
         self.0.slot(variable, name)
     }
-    fn state(&self) -> OptimizerState<f64> {
-        self.0.state()
+    fn save_into(&self, state: &mut OptimizerState<f64>) {
+        self.0.save_into(state);
     }
     fn restore(&mut self, state: &OptimizerState<f64>, variables: &Variables<f64>) -> Result<(), OptimizerError> {
         self.0.restore(state, variables)

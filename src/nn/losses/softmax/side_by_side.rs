@@ -1,6 +1,6 @@
 //! Narrow rows, as many at once as there are lanes.
 
-use super::super::columns::{LaneColumns, RowPart, select_class};
+use super::super::columns::{LaneColumns, RowSpan, select_class};
 use super::{LogitRows, RowTargets, Softmax};
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::number::Number;
@@ -30,7 +30,7 @@ impl<T: Real> LaneKernel<T> for SoftmaxLanes<'_, T> {
     #[inline(always)]
     fn run<R: Register<T>>(self) {
         let SoftmaxLanes { rows: LogitRows { logits, width, targets }, mut gradients, mut losses } = self;
-        let whole = RowPart::whole(width);
+        let whole = RowSpan::whole(width);
         let (mut logit_columns, mut target_columns) = (LaneColumns::<T, R>::new(), LaneColumns::<T, R>::new());
         let mut numerators = LaneColumns::<T, R>::new();
         for (logits, start) in logits.chunks(R::LANES * width).zip((0..).step_by(R::LANES)) {

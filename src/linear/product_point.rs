@@ -4,45 +4,44 @@ use crate::kernels::vector::dot;
 use crate::problem::{EvaluationError, JacobianProducts};
 use crate::real::Real;
 
-/// `Jv` at a point: the problem's own, or a difference of its residuals.
-#[derive(Debug, Clone)]
-pub(super) struct ForwardProduct<T> {
-    /// The point, and the one that the difference goes to.
+/// A point where `J` is multiplied by, and the damping there.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ProductPoint<T> {
+    /// The point, and the one that a difference of the residuals goes to.
     x: Vec<T>,
     ahead: Vec<T>,
     /// True if half the sum of squares is the cost, so that residuals have the derivative `J`.
     is_exact: bool,
+    pub(super) r: Vec<T>,
+    /// `Jᵀr`, where it was asked for.
+    pub(super) gradient: Vec<T>,
+    /// `λ`, and the weight of the ridge on top of it.
+    pub(super) lambda: T,
 }
 
-impl<T: Real> ForwardProduct<T> {
-    /// Products with nothing yet.
-    pub(super) fn new() -> Self {
-        ForwardProduct { x: Vec::new(), ahead: Vec::new(), is_exact: true }
-    }
-
-    /// Takes up the point `x`, where the residuals are `r` and the cost is this. Returns true if half the sum of squares is the cost.
-    pub(super) fn linearize(&mut self, x: &[T], r: &[T], cost: T) -> bool {
+impl<T: Real> ProductPoint<T> {
+    /// Takes up the point `x` of the residuals, where the cost is this. Returns true if half the sum of squares is the cost.
+    pub(super) fn take_up(&mut self, x: &[T], cost: T) -> bool {
         self.x.clear();
         self.x.extend_from_slice(x);
-        let squares = dot(r, r);
+        let squares = dot(&self.r, &self.r);
         self.is_exact = (cost + cost - squares).abs() <= T::EPSILON.sqrt() * squares;
         self.is_exact
     }
 
-    /// Products with both, at a point where the residuals are `r`.
-    pub(super) fn with<'a>(&'a mut self, products: &'a mut dyn JacobianProducts<T>, r: &'a [T]) -> BothProducts<'a, T> {
-        BothProducts { products, forward: self, r }
+    /// Products at this point.
+    pub(super) fn with<'a>(&'a mut self, products: &'a mut dyn JacobianProducts<T>) -> DampedProducts<'a, T> {
+        DampedProducts { products, point: self }
     }
 }
 
-/// Products with a Jacobian and with its transpose.
-pub(super) struct BothProducts<'a, T> {
+/// Products with a Jacobian and with its transpose. `Jv` is the problem's own, or a difference of its residuals.
+pub(super) struct DampedProducts<'a, T> {
     products: &'a mut dyn JacobianProducts<T>,
-    forward: &'a mut ForwardProduct<T>,
-    r: &'a [T],
+    pub(super) point: &'a mut ProductPoint<T>,
 }
 
-impl<T: Real> BothProducts<'_, T> {
+impl<T: Real> DampedProducts<'_, T> {
     /// Fills `product` with `Jᵀu`.
     pub(super) fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
         self.products.multiply_transposed(u, product)
@@ -50,7 +49,7 @@ impl<T: Real> BothProducts<'_, T> {
 
     /// Fills `product` with `Jv`.
     pub(super) fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
-        let BothProducts { products, forward: ForwardProduct { x, ahead, is_exact }, r } = self;
+        let DampedProducts { products, point: ProductPoint { x, ahead, is_exact, r, .. } } = self;
         if products.multiply(v, product)? {
             return Ok(());
         }
@@ -69,7 +68,7 @@ impl<T: Real> BothProducts<'_, T> {
         ahead.clear();
         ahead.extend(x.iter().zip(v).map(|(&x, &v)| x + step * v));
         products.residuals(ahead, 0, product)?;
-        product.iter_mut().zip(*r).for_each(|(ahead, &here)| *ahead = (*ahead - here) / step);
+        product.iter_mut().zip(&*r).for_each(|(ahead, &here)| *ahead = (*ahead - here) / step);
         Ok(())
     }
 }
