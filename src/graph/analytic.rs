@@ -1,7 +1,7 @@
 //! Residual blocks that bring their Jacobians.
 
 use super::cost_function::{Blocks, CostFunction};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
@@ -76,8 +76,7 @@ pub trait AnalyticCostFunction<T: Real>: Send + Sync + 'static {
     /// # Errors
     ///
     /// As [`CostFunction::evaluate`].
-    fn evaluate(&self, blocks: &[&[T]], r: &mut [T], jacobians: Option<&mut [&mut [T]]>)
-    -> Result<(), EvaluationError>;
+    fn evaluate(&self, blocks: &[&[T]], r: &mut [T], jacobians: Option<&mut [&mut [T]]>) -> Evaluated;
 }
 
 /// An [`AnalyticCostFunction`] as a [`CostFunction`]: over numbers that carry derivatives, its residuals are continued by their
@@ -92,7 +91,7 @@ impl<T: Real, F: AnalyticCostFunction<T>> CostFunction<T> for WithJacobians<F> {
         self.0.residual_count()
     }
 
-    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
+    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Evaluated {
         let (m, n) = (r.len(), blocks.iter().map(|block| block.len()).sum::<usize>());
         let (mut few, mut many) = ([T::ZERO; FEW], Vec::new());
         let numbers = n + m + m * n;

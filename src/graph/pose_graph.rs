@@ -3,7 +3,7 @@
 use super::cost_function::CostFunction;
 use super::error::GraphError;
 use crate::manifold::{Pose2, Pose3, SE2, SE3};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
@@ -55,7 +55,7 @@ impl<T: Real> CostFunction<T> for RelativePose2<T> {
     }
 
     #[inline]
-    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
+    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Evaluated {
         let (a, b) = (Pose2::from_slice(blocks[0]), Pose2::from_slice(blocks[1]));
         let error = Pose2::constant(self.measured).between(a.between(b)).log();
         multiply(&self.root, error, r);
@@ -71,7 +71,7 @@ impl<T: Real> CostFunction<T> for RelativePose3<T> {
     }
 
     #[inline]
-    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
+    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Evaluated {
         let (a, b) = (Pose3::from_slice(blocks[0]), Pose3::from_slice(blocks[1]));
         let error = Pose3::constant(self.measured).between(a.between(b)).log();
         multiply(&self.root, error, r);

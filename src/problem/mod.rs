@@ -70,7 +70,7 @@ pub use kronecker::{
     FactorSample, KroneckerBlock, KroneckerFactor, KroneckerFactored, KroneckerFactors, NotKroneckerFactored,
     OutputProducts,
 };
-pub use least_squares::{EvaluationError, LeastSquares};
+pub use least_squares::{Evaluated, EvaluationError, LeastSquares};
 pub use mad_scale::mad_scale;
 pub use objective::{NotLeastSquares, Objective};
 pub use on_manifold::OnManifold;

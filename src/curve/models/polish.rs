@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::formula::{Formula, real};
 use super::look::Look;
-use crate::problem::{AutoDiff, EvaluationError, Residuals};
+use crate::problem::{AutoDiff, Evaluated, Residuals};
 use crate::scalar::Scalar;
 use crate::solver::LevenbergMarquardt;
 
@@ -27,7 +27,7 @@ impl<F: Formula> Residuals<f64> for CurveProblem<'_, F> {
         self.look.x.len()
     }
 
-    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Evaluated {
         for (r, (&x, &y)) in zip(r, zip(&self.look.x[first..], &self.look.y[first..])) {
             *r = F::at(real::<S>(x), b) - real::<S>(y);
         }
