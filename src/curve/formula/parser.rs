@@ -12,8 +12,9 @@
 //!
 //! A name is a word, or anything between quotes.
 
+use super::builder::index_of;
 use super::error::{FormulaError, FormulaProblem};
-use super::function::{Compound, Function};
+use super::function::Call;
 use super::program::{Builder, Instruction, LONGEST, Operator, Program, Slot};
 use super::token::{Token, Word, Words, is_name};
 use crate::curve::near_names::near_names;
@@ -52,10 +53,6 @@ fn next<'t>(words: &mut Words<'t>, text: &str) -> Result<Word<'t>, FormulaError>
     words.next().map_err(|(found, at)| {
         FormulaError::new(FormulaProblem::Unexpected { expected: "a number, a name or an operator", found }, text, at)
     })
-}
-
-fn is_function(name: &str) -> bool {
-    Function::of_name(name).is_some() || Compound::of_name(name).is_some()
 }
 
 /// Result of an expression.
@@ -252,7 +249,7 @@ impl<'t> Parser<'t> {
                 if self.word.token == Token::Symbol("(") {
                     return self.call(name, at).map(Value::Number);
                 }
-                if is_function(name) && !self.is_predictor(name) {
+                if Call::of_name(name).is_some() && !self.is_predictor(name) {
                     return Err(self.error(FormulaProblem::BareFunction { name: name.to_owned() }, at));
                 }
                 Ok(Value::Number(self.named(name)))
@@ -288,22 +285,16 @@ impl<'t> Parser<'t> {
         if let Some(index) = self.predictors.iter().position(|predictor| predictor == name) {
             return self.builder.add(Instruction::Predictor(index));
         }
-        let index = self.parameters.iter().position(|parameter| parameter == name).unwrap_or_else(|| {
-            self.parameters.push(name.to_owned());
-            self.parameters.len() - 1
-        });
+        let index = index_of(&mut self.parameters, name);
         self.builder.add(Instruction::Parameter(index))
     }
 
     /// The value of a function, from its parenthesis on.
     fn call(&mut self, name: &str, at: usize) -> Result<Slot, FormulaError> {
-        let (function, compound) = (Function::of_name(name), Compound::of_name(name));
-        if function.is_none() && compound.is_none() {
-            let known = Function::NAMES.iter().copied().chain(Compound::names());
-            let near = near_names(name, known).into_iter().take(MOST_NEAR).collect();
-            let problem = FormulaProblem::UnknownFunction { name: name.to_owned(), near };
-            return Err(self.error(problem, at));
-        }
+        let Some((call, expected)) = Call::of_name(name) else {
+            let near = near_names(name, Call::names()).into_iter().take(MOST_NEAR).collect();
+            return Err(self.error(FormulaProblem::UnknownFunction { name: name.to_owned(), near }, at));
+        };
         self.take()?;
         let mut arguments = Vec::new();
         let mut places = Vec::new();
@@ -317,21 +308,17 @@ impl<'t> Parser<'t> {
             }
             self.expect(")", "a comma or a closing parenthesis")?;
         }
-        let expected = compound.map_or(1, |(_, count)| count);
         if arguments.len() != expected {
             let problem = FormulaProblem::Arguments { name: name.to_owned(), expected, found: arguments.len() };
             return Err(self.error(problem, at));
         }
-        let is_if = matches!(compound, Some((Compound::If, _)));
         let mut numbers = Vec::new();
-        for (&value, &at) in arguments.iter().zip(&places).skip(usize::from(is_if)) {
+        for (&value, &at) in arguments.iter().zip(&places).skip(usize::from(call == Call::If)) {
             numbers.push(self.as_number(value, at)?);
         }
-        match (function, compound, &numbers[..]) {
-            (_, Some((Compound::If, _)), &[then, otherwise]) => self.choose(arguments[0], then, otherwise, places[0]),
-            (_, Some((compound, _)), numbers) => Ok(self.builder.compound(compound, numbers)),
-            (Some(function), ..) => Ok(self.builder.apply(function, numbers[0])),
-            (None, None, _) => Err(self.unexpected("a function")),
+        match (call, &numbers[..]) {
+            (Call::If, &[then, otherwise]) => self.choose(arguments[0], then, otherwise, places[0]),
+            _ => Ok(self.builder.call(call, &numbers)),
         }
     }
 }

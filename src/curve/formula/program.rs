@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::function::{Compound, Function};
+use super::function::{Call, Function};
 use crate::number::Number;
 use crate::problem::scratch_for;
 use crate::scalar::Scalar;
@@ -58,19 +58,16 @@ pub(super) enum Instruction {
 impl Instruction {
     /// The results that it takes.
     pub(super) fn arguments(&self) -> Vec<Slot> {
-        match *self {
-            Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => Vec::new(),
-            Instruction::Negate(a)
-            | Instruction::IntegerPower(a, _)
-            | Instruction::ConstantPower(a, _)
-            | Instruction::Apply(_, a) => vec![a],
-            Instruction::Join(_, a, b) => vec![a, b],
-            Instruction::SelectLess(slots) => slots.to_vec(),
-        }
+        let mut arguments = Vec::new();
+        self.moved(|slot| {
+            arguments.push(slot);
+            slot
+        });
+        arguments
     }
 
     /// Returns the instruction with other slots for its arguments.
-    fn moved(self, to: impl Fn(Slot) -> Slot) -> Self {
+    fn moved(self, mut to: impl FnMut(Slot) -> Slot) -> Self {
         match self {
             Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => self,
             Instruction::Negate(a) => Instruction::Negate(to(a)),
@@ -199,18 +196,17 @@ impl Builder {
         self.add(Instruction::SelectLess([zero, smaller, value, undefined]))
     }
 
-    /// The value of a function of several arguments, of which there are as many as it takes.
-    pub(super) fn compound(&mut self, compound: Compound, arguments: &[Slot]) -> Slot {
-        match (compound, arguments) {
-            (Compound::Pow, &[a, b]) => self.power(a, b),
-            (Compound::Atan2, &[y, x]) => self.join(Operator::Atan2, y, x),
-            (Compound::Hypot, &[a, b]) => self.join(Operator::Hypot, a, b),
-            (Compound::Max, &[a, b]) => self.add(Instruction::SelectLess([a, b, b, a])),
-            (Compound::Min, &[a, b]) => self.add(Instruction::SelectLess([b, a, b, a])),
-            (Compound::Beta, &[a, b]) => self.beta(a, b),
-            (Compound::SelectLess, &[a, b, then, otherwise]) => {
-                self.add(Instruction::SelectLess([a, b, then, otherwise]))
-            }
+    /// The value of a call, which has as many arguments as it takes.
+    pub(super) fn call(&mut self, call: Call, arguments: &[Slot]) -> Slot {
+        match (call, arguments) {
+            (Call::Function(function), &[a]) => self.apply(function, a),
+            (Call::Pow, &[a, b]) => self.power(a, b),
+            (Call::Atan2, &[y, x]) => self.join(Operator::Atan2, y, x),
+            (Call::Hypot, &[a, b]) => self.join(Operator::Hypot, a, b),
+            (Call::Max, &[a, b]) => self.add(Instruction::SelectLess([a, b, b, a])),
+            (Call::Min, &[a, b]) => self.add(Instruction::SelectLess([b, a, b, a])),
+            (Call::Beta, &[a, b]) => self.beta(a, b),
+            (Call::SelectLess, &[a, b, then, otherwise]) => self.add(Instruction::SelectLess([a, b, then, otherwise])),
             (_, arguments) => {
                 // Step, the last one: zero below zero, and one above.
                 let (zero, one) = (self.constant(0.0), self.constant(1.0));
