@@ -235,17 +235,9 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// # Ok::<(), CurveError>(())
     /// ```
     pub fn into_owned(self) -> CurveFit<'static, T, C> {
-        CurveFit {
-            curve: self.curve,
-            data: self.data.into_owned(),
-            start: self.start,
-            guess: self.guess,
-            is_guessed: self.is_guessed,
-            options: self.options,
-            data_covariance: self.data_covariance,
-            mask: self.mask.map(|mask| Cow::Owned(mask.into_owned())),
-            method: self.method,
-        }
+        let CurveFit { curve, data, start, guess, is_guessed, options, data_covariance, mask, method } = self;
+        let (data, mask) = (data.into_owned(), mask.map(|mask| Cow::Owned(mask.into_owned())));
+        CurveFit { curve, data, start, guess, is_guessed, options, data_covariance, mask, method }
     }
 
     /// The solver, with settings of one's own.
@@ -317,25 +309,17 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     }
 
     /// Boxes the curve, and fixes a start that was a guess. Collective.
-    pub(super) fn boxed(mut self) -> Result<CurveFit<'a, T, AnyCurve<'a, T>>, CurveError>
+    pub(super) fn boxed(self) -> Result<CurveFit<'a, T, AnyCurve<'a, T>>, CurveError>
     where
         C: 'a,
     {
-        if let Some(guess) = self.guess {
-            let [x, y] = self.data.sample()?;
-            self.start = guess(&self.curve, &x, &y);
+        let CurveFit { curve, data, mut start, guess, is_guessed, options, data_covariance, mask, method } = self;
+        if let Some(guess) = guess {
+            let [x, y] = data.sample()?;
+            start = guess(&curve, &x, &y);
         }
-        Ok(CurveFit {
-            curve: Box::new(self.curve),
-            data: self.data,
-            start: self.start,
-            guess: None,
-            is_guessed: self.is_guessed,
-            options: self.options,
-            data_covariance: self.data_covariance,
-            mask: self.mask,
-            method: self.method,
-        })
+        let curve: AnyCurve<'a, T> = Box::new(curve);
+        Ok(CurveFit { curve, data, start, guess: None, is_guessed, options, data_covariance, mask, method })
     }
 }
 

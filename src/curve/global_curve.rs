@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::rows::index_of;
 use super::{AnyCurve, Curve};
 use crate::problem::{Evaluated, EvaluationError};
 use crate::real::Real;
@@ -35,20 +36,11 @@ impl<T: Real> DataSetCurve<'_, T> {
 }
 
 impl<'a, T: Real> GlobalCurve<'a, T> {
-    /// The data set that a row belongs to.
-    fn part_of(&self, row: &[T]) -> Evaluated<usize> {
-        let (number, count) = (row[0].to_f64(), self.parts.len());
-        if number.fract() == 0.0 && (0.0..count as f64).contains(&number) {
-            return Ok(number as usize);
-        }
-        Err(format!("there is no data set number {number}, but {count} from 0 on").into())
-    }
-
     /// Rows of one data set after each other.
     pub(super) fn runs(&self, x: &[T], width: usize) -> Result<Vec<(usize, Range<usize>)>, EvaluationError> {
         let mut runs: Vec<(usize, Range<usize>)> = Vec::new();
         for (row, predictors) in x.chunks_exact(width).enumerate() {
-            let part = self.part_of(predictors)?;
+            let part = index_of(predictors[0], self.parts.len(), "data set number")?;
             match runs.last_mut() {
                 Some((last, rows)) if *last == part => rows.end = row + 1,
                 _ => runs.push((part, row..row + 1)),

@@ -84,6 +84,7 @@ mod table;
 mod tie;
 mod undefined_derivatives;
 mod warning;
+mod work;
 
 pub use any_curve::AnyCurve;
 pub use attempts::{Attempt, Attempts};
