@@ -4,7 +4,7 @@ use marquardt::curve::Comparison;
 use marquardt::models::Named;
 
 use crate::arguments::{CompareArguments, ParameterArguments};
-use crate::assignments::StartAssignment;
+use crate::assignments::Assignment;
 use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
 use crate::data::{self, Data};
@@ -30,7 +30,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     for formula in &arguments.formula {
         candidates.push(curve::in_columns(formula, &table, &arguments.data)?);
     }
-    for StartAssignment { name, .. } in &arguments.start {
+    for Assignment { name, .. } in &arguments.start {
         if !candidates.iter().any(|Chosen { curve, .. }| curve.parameters().contains(name)) {
             return Err(Failure::new(format!("--start: no curve has a parameter {name:?}")));
         }
@@ -41,7 +41,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     let (mut failed, mut warnings) = (Vec::new(), Vec::new());
     for Chosen { curve, x_names, y_name } in candidates {
         let data = Data::select(&table, &arguments.data, x_names, y_name)?;
-        let is_own = |start: &&StartAssignment| curve.parameters().contains(&start.name);
+        let is_own = |start: &&Assignment<f64>| curve.parameters().contains(&start.name);
         let start = arguments.start.iter().filter(is_own).cloned().collect();
         let parameters = ParameterArguments { start, ..Default::default() };
         let fit = curve_fit::build(&curve, &data, &parameters, &arguments.method)?;

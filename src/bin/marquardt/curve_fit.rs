@@ -7,7 +7,7 @@ use marquardt::models::AnyModel;
 use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt};
 
 use crate::arguments::{MethodArguments, ParameterArguments, check_once};
-use crate::assignments::RangeAssignment;
+use crate::assignments::Assignment;
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -48,8 +48,8 @@ pub fn solve<'a, C: Curve<f64> + 'a>(
 ) -> Result<Solved<'a>, MultiStartError> {
     let Some(starts) = method.multi_start else { return solve_from_start(fit, method) };
     let mut search = prepared(fit, method).multi_start().starts(starts as usize).seed(method.seed).progress();
-    for RangeAssignment { name, low, high } in &method.range {
-        search = search.range(name, *low..=*high);
+    for Assignment { name, value } in &method.range {
+        search = search.range(name, value.clone());
     }
     let found = search.run()?;
     let names = found.best.parameters().iter().map(|parameter| parameter.name.clone());

@@ -5,7 +5,7 @@ use marquardt::curve::{FitSummary, ParameterState, Plot, Series};
 use marquardt::models::AnyModel;
 
 use crate::arguments::FitArguments;
-use crate::assignments::StartAssignment;
+use crate::assignments::Assignment;
 use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
 use crate::data::Data;
@@ -24,7 +24,7 @@ pub struct Group {
     pub name: String,
     pub data: Data,
     /// Parameters found by the group's own fit.
-    pub found: Vec<StartAssignment>,
+    pub found: Vec<Assignment<f64>>,
 }
 
 /// All groups, and the options of their fits.
@@ -164,7 +164,7 @@ impl<'a> Groups<'a> {
         for group in &self.groups {
             let mut fit =
                 curve_fit::build(self.curve, &group.data, &self.arguments.curve.parameters, &self.arguments.method)?;
-            for StartAssignment { name, value } in &group.found {
+            for Assignment { name, value } in &group.found {
                 fit = fit.start(name, *value);
             }
             global = global.data_set(&group.name, fit);
@@ -174,8 +174,8 @@ impl<'a> Groups<'a> {
 }
 
 /// Returns the parameters that a fit ended at, as starts.
-fn ends(summary: &FitSummary) -> Vec<StartAssignment> {
+fn ends(summary: &FitSummary) -> Vec<Assignment<f64>> {
     let is_found = |state| !matches!(state, ParameterState::Fixed | ParameterState::Tied);
     let found = summary.parameters.iter().filter(|parameter| is_found(parameter.state));
-    found.map(|found| StartAssignment { name: found.name.clone(), value: found.value }).collect()
+    found.map(|found| Assignment { name: found.name.clone(), value: found.value }).collect()
 }

@@ -96,21 +96,16 @@ pub fn parameters(summary: &FitSummary) -> Table {
             Cell::from(Some(parameter.standard_error).filter(|error| !error.is_nan())),
             Cell::from(interval.map(|interval| interval.low)),
             Cell::from(interval.map(|interval| interval.high)),
-            Cell::from(state(parameter.state)),
+            state(parameter.state),
         ]);
     }
     table
 }
 
 /// The name of a state, as JSON has it.
-fn state(state: ParameterState) -> &'static str {
-    match state {
-        ParameterState::Free => "free",
-        ParameterState::Fixed => "fixed",
-        ParameterState::Tied => "tied",
-        ParameterState::AtLowerBound => "at_lower_bound",
-        ParameterState::AtUpperBound => "at_upper_bound",
-        ParameterState::Undetermined => "undetermined",
-        _ => "other",
+fn state(state: ParameterState) -> Cell {
+    match serde_json::to_value(state) {
+        Ok(Value::String(name)) => Cell::Text(name),
+        _ => Cell::Empty,
     }
 }
