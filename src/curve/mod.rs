@@ -82,9 +82,9 @@ mod summary;
 #[cfg(feature = "csv")]
 mod table;
 mod tie;
+mod total_work;
 mod undefined_derivatives;
 mod warning;
-mod work;
 
 pub use any_curve::AnyCurve;
 pub use attempts::{Attempt, Attempts};

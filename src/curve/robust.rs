@@ -7,7 +7,7 @@ use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::problem::CurveProblem;
 use super::ranks::agreed;
-use super::work::Work;
+use super::total_work::TotalWork;
 use crate::problem::{EvaluationError, Loss, RobustLoss, shared_mad_scale};
 use crate::real::Real;
 use crate::solver::{LevenbergMarquardt, Report, SolveError, Status};
@@ -42,7 +42,7 @@ pub(super) struct Robustness<T> {
 struct ScaleSearch<T> {
     /// The smallest scale: rounding of rounding.
     least: T,
-    work: Work,
+    work: TotalWork,
 }
 
 impl<T: Real> ScaleSearch<T> {
@@ -52,7 +52,7 @@ impl<T: Real> ScaleSearch<T> {
         checked.data.ranks().all_sum(&mut squares)?;
         let size = if squares[0] > 0.0 { T::from_f64(squares[0].sqrt()) } else { T::ONE };
         let least = T::EPSILON * T::EPSILON * size;
-        Ok(ScaleSearch { least, work: Work::begin() })
+        Ok(ScaleSearch { least, work: TotalWork::begin() })
     }
 
     /// Returns the solver with the rest of its time, its evaluations, and a multiple of its iterations.

@@ -4,7 +4,7 @@ use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::other_starts::OtherStarts;
 use super::robust::Robustness;
-use super::work::Work;
+use super::total_work::TotalWork;
 use super::{Attempt, Attempts, CurveError, FittedCurve};
 use crate::real::Real;
 use crate::solver::damping::{Damping, GainRatio, TrustRegion};
@@ -80,7 +80,7 @@ struct AttemptSearch<'a, T: Real> {
     agreeing: usize,
     /// A limit, or the user, ended the last attempt.
     is_stopped: bool,
-    spent: Work,
+    spent: TotalWork,
     /// Cost at the start of the first attempt.
     initial_cost: T,
     /// The solver that was asked for, and whether it eliminates parameters.
@@ -94,7 +94,7 @@ impl<'a, T: Real> AttemptSearch<'a, T> {
             attempts: best.attempts,
             agreeing: 1,
             is_stopped: false,
-            spent: Work::of(&best.report),
+            spent: TotalWork::of(&best.report),
             initial_cost: best.report.initial_cost,
             solver: best.checked.method.solver.clone(),
             variable_projection: best.checked.method.variable_projection,
@@ -209,7 +209,7 @@ fn score<T: Real>(checked: &CheckedFit<'_, T>, report: &Report<T>) -> T {
 impl<T: Real> CheckedFit<'_, T> {
     /// Solves from another start, or by another method. Under another likelihood, the parameters that enter linearly are eliminated
     /// from the least squares that lead to the start. Collective.
-    fn solve_by_way(&mut self, way: &AttemptPlan<T>, spent: &mut Work) -> Result<Report<T>, SolveError> {
+    fn solve_by_way(&mut self, way: &AttemptPlan<T>, spent: &mut TotalWork) -> Result<Report<T>, SolveError> {
         if !way.eliminates {
             return self.solve_under_loss(&way.start);
         }

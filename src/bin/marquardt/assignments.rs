@@ -15,18 +15,18 @@ pub enum AssignmentError {
 
 /// A parameter by name, and what is said of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Assignment<V> {
+pub struct NamedValue<V> {
     pub name: String,
     pub value: V,
 }
 
 /// Start of a parameter, `NAME=VALUE`.
-pub fn start(text: &str) -> Result<Assignment<f64>, AssignmentError> {
+pub fn start(text: &str) -> Result<NamedValue<f64>, AssignmentError> {
     assignment(text, "NAME=VALUE", |value| number(value).map(Some))
 }
 
 /// Bounds or range of a parameter, `NAME=LOW..HIGH`; infinite where an end is left out.
-pub fn range(text: &str) -> Result<Assignment<RangeInclusive<f64>>, AssignmentError> {
+pub fn range(text: &str) -> Result<NamedValue<RangeInclusive<f64>>, AssignmentError> {
     assignment(text, "NAME=LOW..HIGH", |range| {
         let Some((low, high)) = range.split_once("..") else { return Ok(None) };
         let end = |text: &str, none| if text.trim().is_empty() { Ok(none) } else { number(text) };
@@ -35,13 +35,13 @@ pub fn range(text: &str) -> Result<Assignment<RangeInclusive<f64>>, AssignmentEr
 }
 
 /// Parameter that is not fitted, `NAME` or `NAME=VALUE`.
-pub fn fix(text: &str) -> Result<Assignment<Option<f64>>, AssignmentError> {
+pub fn fix(text: &str) -> Result<NamedValue<Option<f64>>, AssignmentError> {
     let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-    Ok(Assignment { name: name.trim().to_owned(), value: value.map(number).transpose()? })
+    Ok(NamedValue { name: name.trim().to_owned(), value: value.map(number).transpose()? })
 }
 
 /// Mean and standard deviation of the Gaussian prior of a parameter, `NAME=MEAN~DEVIATION`.
-pub fn prior(text: &str) -> Result<Assignment<(f64, f64)>, AssignmentError> {
+pub fn prior(text: &str) -> Result<NamedValue<(f64, f64)>, AssignmentError> {
     assignment(text, "NAME=MEAN~DEVIATION", |prior| match prior.split_once('~').or_else(|| prior.split_once('±')) {
         Some((mean, deviation)) => Ok(Some((number(mean)?, number(deviation)?))),
         None => Ok(None),
@@ -49,7 +49,7 @@ pub fn prior(text: &str) -> Result<Assignment<(f64, f64)>, AssignmentError> {
 }
 
 /// Parameter that follows from others by a formula, `NAME=FORMULA`.
-pub fn tie(text: &str) -> Result<Assignment<String>, AssignmentError> {
+pub fn tie(text: &str) -> Result<NamedValue<String>, AssignmentError> {
     assignment(text, "NAME=FORMULA", |formula| Ok(Some(formula.trim().to_owned())))
 }
 
@@ -58,10 +58,10 @@ fn assignment<V>(
     text: &str,
     expected: &'static str,
     read: impl FnOnce(&str) -> Result<Option<V>, AssignmentError>,
-) -> Result<Assignment<V>, AssignmentError> {
+) -> Result<NamedValue<V>, AssignmentError> {
     let form = || AssignmentError::Form { expected };
     let (name, value) = text.split_once('=').ok_or_else(form)?;
-    Ok(Assignment { name: name.trim().to_owned(), value: read(value)?.ok_or_else(form)? })
+    Ok(NamedValue { name: name.trim().to_owned(), value: read(value)?.ok_or_else(form)? })
 }
 
 fn number(text: &str) -> Result<f64, AssignmentError> {
@@ -89,12 +89,12 @@ mod tests {
     #[test]
     fn assignments_have_their_forms() {
         let name = || "a".to_owned();
-        assert_eq!(start("a = -1e-2"), Ok(Assignment { name: name(), value: -0.01 }));
+        assert_eq!(start("a = -1e-2"), Ok(NamedValue { name: name(), value: -0.01 }));
         assert_eq!(start("a"), Err(AssignmentError::Form { expected: "NAME=VALUE" }));
-        assert_eq!(fix("a"), Ok(Assignment { name: name(), value: None }));
+        assert_eq!(fix("a"), Ok(NamedValue { name: name(), value: None }));
         assert_eq!(fix("a="), Err(AssignmentError::NotANumber { text: String::new() }));
-        let expected = Assignment { name: name(), value: (1.0, 0.2) };
+        let expected = NamedValue { name: name(), value: (1.0, 0.2) };
         assert_eq!(["a=1~0.2", "a = 1 ± 0.2"].map(prior), [Ok(expected.clone()), Ok(expected)]);
-        assert_eq!(tie("a=2*b"), Ok(Assignment { name: name(), value: "2*b".into() }));
+        assert_eq!(tie("a=2*b"), Ok(NamedValue { name: name(), value: "2*b".into() }));
     }
 }

@@ -7,7 +7,7 @@ use marquardt::curve::{Table, TableError};
 use marquardt::models::{AnyModel, UnknownModel};
 
 use crate::arguments::{CurveArguments, DataArguments};
-use crate::assignments::Assignment;
+use crate::assignments::NamedValue;
 use crate::data::{ENZYME_MODEL, column_name};
 use crate::failure::{Failure, quoted};
 use crate::needed_columns::writable;
@@ -102,7 +102,7 @@ pub fn note_of_response(
 }
 
 /// Says that `e` is a parameter, if no start shows that this is known.
-pub fn note_of_e(curve: &AnyModel, starts: &[Assignment<f64>]) {
+pub fn note_of_e(curve: &AnyModel, starts: &[NamedValue<f64>]) {
     let is_e = |name: &String| name == "e";
     if matches!(curve, AnyModel::Formula(_))
         && curve.parameters().iter().any(is_e)

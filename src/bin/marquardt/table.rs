@@ -107,14 +107,14 @@ pub fn significant(value: f64, digits: usize) -> String {
 
 /// Rows under a heading.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
+pub struct ResultTable {
     heading: Vec<String>,
     rows: Vec<Vec<Cell>>,
 }
 
-impl Table {
+impl ResultTable {
     pub fn new<S: Into<String>>(heading: impl IntoIterator<Item = S>) -> Self {
-        Table { heading: heading.into_iter().map(Into::into).collect(), rows: Vec::new() }
+        ResultTable { heading: heading.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
     /// Adds a row.
@@ -135,7 +135,7 @@ impl Table {
     }
 
     /// Adds the rows of another table, by its heading if this one has none.
-    pub fn append(&mut self, other: Table) {
+    pub fn append(&mut self, other: ResultTable) {
         if self.heading.is_empty() {
             self.heading = other.heading;
         }
@@ -185,7 +185,7 @@ impl Table {
 }
 
 /// Columns side by side, numbers to the right.
-impl fmt::Display for Table {
+impl fmt::Display for ResultTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(Cell::short).collect()).collect();
         let width = |column: usize| {
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn tables_have_several_forms() {
-        let mut table = Table::new(["name", "value"]);
+        let mut table = ResultTable::new(["name", "value"]);
         table.row([Cell::from("a,\"b\""), Cell::Number(1.0 / 3.0)]);
         table.row([Cell::from("c|d"), Cell::Empty]);
         assert_eq!(table.to_string(), "name      value\na,\"b\"  0.333333\nc|d");

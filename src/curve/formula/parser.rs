@@ -15,7 +15,7 @@
 use super::builder::index_of;
 use super::error::{FormulaError, FormulaProblem};
 use super::function::Call;
-use super::program::{Builder, Instruction, LONGEST, Operator, Program, Slot};
+use super::program::{Builder, Instruction, LONGEST, Operator, Program, ResultIndex};
 use super::token::{Token, Word, Words, is_name};
 use crate::curve::near_names::near_names;
 
@@ -58,13 +58,13 @@ fn next<'t>(words: &mut Words<'t>, text: &str) -> Result<Word<'t>, FormulaError>
 /// Result of an expression.
 #[derive(Debug, Clone, Copy)]
 enum Value {
-    Number(Slot),
+    Number(ResultIndex),
     /// The first is less than the second.
-    Less(Slot, Slot),
+    Less(ResultIndex, ResultIndex),
     /// The first is not less than the second.
-    NotLess(Slot, Slot),
-    Equal(Slot, Slot),
-    Unequal(Slot, Slot),
+    NotLess(ResultIndex, ResultIndex),
+    Equal(ResultIndex, ResultIndex),
+    Unequal(ResultIndex, ResultIndex),
 }
 
 /// A text of which part has been read.
@@ -122,7 +122,7 @@ impl<'t> Parser<'t> {
     }
 
     /// An expression that is a number.
-    fn number(&mut self) -> Result<Slot, FormulaError> {
+    fn number(&mut self) -> Result<ResultIndex, FormulaError> {
         let at = self.word.at;
         match self.expression()? {
             Value::Number(slot) => Ok(slot),
@@ -145,7 +145,13 @@ impl<'t> Parser<'t> {
     }
 
     /// One of two numbers, by a comparison that begins here.
-    fn choose(&mut self, by: Value, then: Slot, otherwise: Slot, at: usize) -> Result<Slot, FormulaError> {
+    fn choose(
+        &mut self,
+        by: Value,
+        then: ResultIndex,
+        otherwise: ResultIndex,
+        at: usize,
+    ) -> Result<ResultIndex, FormulaError> {
         match by {
             Value::Less(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, then, otherwise]))),
             Value::NotLess(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, otherwise, then]))),
@@ -173,7 +179,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn as_number(&self, value: Value, at: usize) -> Result<Slot, FormulaError> {
+    fn as_number(&self, value: Value, at: usize) -> Result<ResultIndex, FormulaError> {
         match value {
             Value::Number(slot) => Ok(slot),
             _ => Err(self.error(FormulaProblem::Comparison, at)),
@@ -273,7 +279,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A predictor, a constant, or a parameter.
-    fn named(&mut self, name: &str) -> Slot {
+    fn named(&mut self, name: &str) -> ResultIndex {
         match name {
             "pi" if !self.is_predictor(name) => self.builder.constant(std::f64::consts::PI),
             _ => self.variable(name),
@@ -281,7 +287,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A predictor, or else a parameter.
-    fn variable(&mut self, name: &str) -> Slot {
+    fn variable(&mut self, name: &str) -> ResultIndex {
         if let Some(index) = self.predictors.iter().position(|predictor| predictor == name) {
             return self.builder.add(Instruction::Predictor(index));
         }
@@ -290,7 +296,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The value of a function, from its parenthesis on.
-    fn call(&mut self, name: &str, at: usize) -> Result<Slot, FormulaError> {
+    fn call(&mut self, name: &str, at: usize) -> Result<ResultIndex, FormulaError> {
         let Some((call, expected)) = Call::of_name(name) else {
             let near = near_names(name, Call::names()).into_iter().take(MOST_NEAR).collect();
             return Err(self.error(FormulaProblem::UnknownFunction { name: name.to_owned(), near }, at));

@@ -12,7 +12,7 @@ use crate::scalar::Scalar;
 pub(super) const LONGEST: usize = 10_000;
 
 /// The number of an instruction, and of its result.
-pub(super) type Slot = usize;
+pub(super) type ResultIndex = usize;
 
 /// The bits of a constant, which tell constants apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,18 +46,18 @@ pub(super) enum Instruction {
     Constant(Bits),
     Predictor(usize),
     Parameter(usize),
-    Negate(Slot),
-    Join(Operator, Slot, Slot),
-    IntegerPower(Slot, i32),
-    ConstantPower(Slot, Bits),
-    Apply(Function, Slot),
+    Negate(ResultIndex),
+    Join(Operator, ResultIndex, ResultIndex),
+    IntegerPower(ResultIndex, i32),
+    ConstantPower(ResultIndex, Bits),
+    Apply(Function, ResultIndex),
     /// Conditional: the third slot if the first is less than the second, otherwise the fourth.
-    SelectLess([Slot; 4]),
+    SelectLess([ResultIndex; 4]),
 }
 
 impl Instruction {
     /// The results that it takes.
-    pub(super) fn arguments(&self) -> Vec<Slot> {
+    pub(super) fn arguments(&self) -> Vec<ResultIndex> {
         let mut arguments = Vec::new();
         self.moved(|slot| {
             arguments.push(slot);
@@ -67,7 +67,7 @@ impl Instruction {
     }
 
     /// Returns the instruction with other slots for its arguments.
-    fn moved(self, mut to: impl FnMut(Slot) -> Slot) -> Self {
+    fn moved(self, mut to: impl FnMut(ResultIndex) -> ResultIndex) -> Self {
         match self {
             Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => self,
             Instruction::Negate(a) => Instruction::Negate(to(a)),
@@ -145,7 +145,7 @@ impl Program {
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     instructions: Vec<Instruction>,
-    known: HashMap<Instruction, Slot>,
+    known: HashMap<Instruction, ResultIndex>,
 }
 
 impl Builder {
@@ -154,20 +154,20 @@ impl Builder {
         self.instructions.len()
     }
 
-    pub(super) fn constant(&mut self, value: f64) -> Slot {
+    pub(super) fn constant(&mut self, value: f64) -> ResultIndex {
         self.add(Instruction::Constant(Bits::of(value)))
     }
 
-    pub(super) fn join(&mut self, operator: Operator, a: Slot, b: Slot) -> Slot {
+    pub(super) fn join(&mut self, operator: Operator, a: ResultIndex, b: ResultIndex) -> ResultIndex {
         self.add(Instruction::Join(operator, a, b))
     }
 
-    pub(super) fn apply(&mut self, function: Function, a: Slot) -> Slot {
+    pub(super) fn apply(&mut self, function: Function, a: ResultIndex) -> ResultIndex {
         self.add(Instruction::Apply(function, a))
     }
 
     /// `a` to the power of `b`, by products where that is a small integer.
-    pub(super) fn power(&mut self, a: Slot, b: Slot) -> Slot {
+    pub(super) fn power(&mut self, a: ResultIndex, b: ResultIndex) -> ResultIndex {
         const MOST_PRODUCTS: f64 = 64.0;
         match self.constant_at(b) {
             Some(0.5) => self.apply(Function::Sqrt, a),
@@ -179,13 +179,19 @@ impl Builder {
     }
 
     /// `then` where `a` is neither less nor greater than `b`.
-    pub(super) fn choose_equal(&mut self, a: Slot, b: Slot, then: Slot, otherwise: Slot) -> Slot {
+    pub(super) fn choose_equal(
+        &mut self,
+        a: ResultIndex,
+        b: ResultIndex,
+        then: ResultIndex,
+        otherwise: ResultIndex,
+    ) -> ResultIndex {
         let not_greater = self.add(Instruction::SelectLess([b, a, otherwise, then]));
         self.add(Instruction::SelectLess([a, b, otherwise, not_greater]))
     }
 
     /// The beta function, as [`Scalar::beta`] has it.
-    pub(super) fn beta(&mut self, a: Slot, b: Slot) -> Slot {
+    pub(super) fn beta(&mut self, a: ResultIndex, b: ResultIndex) -> ResultIndex {
         let sum = self.join(Operator::Add, a, b);
         let [of_a, of_b, of_sum] = [a, b, sum].map(|slot| self.apply(Function::Lgamma, slot));
         let numerator = self.join(Operator::Add, of_a, of_b);
@@ -197,7 +203,7 @@ impl Builder {
     }
 
     /// The value of a call, which has as many arguments as it takes.
-    pub(super) fn call(&mut self, call: Call, arguments: &[Slot]) -> Slot {
+    pub(super) fn call(&mut self, call: Call, arguments: &[ResultIndex]) -> ResultIndex {
         match (call, arguments) {
             (Call::Function(function), &[a]) => self.apply(function, a),
             (Call::Pow, &[a, b]) => self.power(a, b),
@@ -216,7 +222,7 @@ impl Builder {
     }
 
     /// The result of an instruction; that of an earlier one, if it is the same.
-    pub(super) fn add(&mut self, instruction: Instruction) -> Slot {
+    pub(super) fn add(&mut self, instruction: Instruction) -> ResultIndex {
         if let Some(&slot) = self.known.get(&instruction) {
             return slot;
         }
@@ -231,7 +237,7 @@ impl Builder {
         slot
     }
 
-    fn constant_at(&self, slot: Slot) -> Option<f64> {
+    fn constant_at(&self, slot: ResultIndex) -> Option<f64> {
         match self.instructions[slot] {
             Instruction::Constant(value) => Some(value.value()),
             _ => None,
@@ -242,13 +248,13 @@ impl Builder {
     fn clone_of(&self, instruction: Instruction) -> Program {
         let arguments = instruction.arguments();
         let mut instructions: Vec<_> = arguments.iter().map(|&slot| self.instructions[slot]).collect();
-        let place = |slot: Slot| arguments.iter().position(|&argument| argument == slot).unwrap_or_default();
+        let place = |slot: ResultIndex| arguments.iter().position(|&argument| argument == slot).unwrap_or_default();
         instructions.push(instruction.moved(place));
         Program { varies: vec![false; instructions.len()], chooses: false, instructions }
     }
 
     /// The program that makes one result, of the instructions that have part in it.
-    pub(super) fn finish(self, result: Slot) -> Program {
+    pub(super) fn finish(self, result: ResultIndex) -> Program {
         let mut is_used = vec![false; self.instructions.len()];
         is_used[result] = true;
         for slot in (0..=result).rev() {

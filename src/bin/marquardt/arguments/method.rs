@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
 use marquardt::Loss;
 
-use crate::assignments::{self, Assignment};
+use crate::assignments::{self, NamedValue};
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Method")]
@@ -30,7 +30,7 @@ pub struct MethodArguments {
     pub multi_start: Option<u32>,
     /// Ranges of parameters to start from
     #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',', requires = "multi_start", value_parser = assignments::range)]
-    pub range: Vec<Assignment<RangeInclusive<f64>>>,
+    pub range: Vec<NamedValue<RangeInclusive<f64>>>,
     /// Seed of random numbers
     #[arg(long, default_value_t = 0)]
     pub seed: u64,

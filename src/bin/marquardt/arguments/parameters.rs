@@ -7,26 +7,26 @@ use clap::Args;
 use marquardt::Tie;
 use marquardt::curve::FitOptions;
 
-use crate::assignments::{self, Assignment};
+use crate::assignments::{self, NamedValue};
 use crate::failure::Failure;
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct ParameterArguments {
     /// Starts of parameters; the others are guessed from the data
     #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',', value_parser = assignments::start)]
-    pub start: Vec<Assignment<f64>>,
+    pub start: Vec<NamedValue<f64>>,
     /// Bounds of parameters; an end may be left out
     #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',', value_parser = assignments::range)]
-    pub bounds: Vec<Assignment<RangeInclusive<f64>>>,
+    pub bounds: Vec<NamedValue<RangeInclusive<f64>>>,
     /// Parameters that stay at their starts, or at a value
     #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',', value_parser = assignments::fix)]
-    pub fix: Vec<Assignment<Option<f64>>>,
+    pub fix: Vec<NamedValue<Option<f64>>>,
     /// Parameter that follows from others by a formula; may be repeated
     #[arg(long, value_name = "NAME=FORMULA", value_parser = assignments::tie)]
-    pub tie: Vec<Assignment<String>>,
+    pub tie: Vec<NamedValue<String>>,
     /// Gaussian priors of parameters; the size of the noise must be known, as that of counts is
     #[arg(long, value_name = "NAME=MEAN~DEVIATION,...", value_delimiter = ',', value_parser = assignments::prior)]
-    pub prior: Vec<Assignment<(f64, f64)>>,
+    pub prior: Vec<NamedValue<(f64, f64)>>,
 }
 
 impl ParameterArguments {
@@ -49,22 +49,22 @@ impl ParameterArguments {
     pub fn options(&self) -> Result<FitOptions<f64>, Failure> {
         check_once(self.named())?;
         let mut options = FitOptions::new();
-        for Assignment { name, value } in &self.start {
+        for NamedValue { name, value } in &self.start {
             options = options.start(name, *value);
         }
-        for Assignment { name, value } in &self.bounds {
+        for NamedValue { name, value } in &self.bounds {
             options = options.bounds(name, value.clone());
         }
-        for Assignment { name, value } in &self.fix {
+        for NamedValue { name, value } in &self.fix {
             options = match value {
                 Some(value) => options.fix_at(name, *value),
                 None => options.fix(name),
             };
         }
-        for Assignment { name, value } in &self.tie {
+        for NamedValue { name, value } in &self.tie {
             options = options.tie(name, Tie::parse(value).map_err(Failure::of_formula("--tie"))?);
         }
-        for Assignment { name, value: (mean, deviation) } in &self.prior {
+        for NamedValue { name, value: (mean, deviation) } in &self.prior {
             options = options.prior(name, *mean, *deviation);
         }
         Ok(options)

@@ -6,7 +6,7 @@ use crate::clock::Stopwatch;
 use crate::solver::{Evaluations, Report};
 
 /// Work of the solves so far.
-pub(super) struct Work {
+pub(super) struct TotalWork {
     begun: Stopwatch,
     /// Time of the solves before it began.
     before: Duration,
@@ -15,16 +15,16 @@ pub(super) struct Work {
     pub(super) evaluations: Evaluations,
 }
 
-impl Work {
+impl TotalWork {
     /// No work yet.
     pub(super) fn begin() -> Self {
         let (begun, evaluations) = (Stopwatch::start(), Evaluations::default());
-        Work { begun, before: Duration::ZERO, iterations: 0, accepted: 0, evaluations }
+        TotalWork { begun, before: Duration::ZERO, iterations: 0, accepted: 0, evaluations }
     }
 
     /// The work of a solve that has ended.
     pub(super) fn of<T>(report: &Report<T>) -> Self {
-        let mut work = Work { before: report.elapsed, ..Work::begin() };
+        let mut work = TotalWork { before: report.elapsed, ..TotalWork::begin() };
         work.add(report);
         work
     }
@@ -43,7 +43,7 @@ impl Work {
 
     /// The report of one of the solves as that of the whole fit.
     pub(super) fn account<T>(&self, report: Report<T>) -> Report<T> {
-        let &Work { iterations, accepted, evaluations, .. } = self;
+        let &TotalWork { iterations, accepted, evaluations, .. } = self;
         Report { iterations, accepted, evaluations, elapsed: self.elapsed(), ..report }
     }
 }
