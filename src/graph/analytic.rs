@@ -1,7 +1,7 @@
 //! Residual blocks that bring their Jacobians.
 
 use super::cost_function::{Blocks, CostFunction};
-use crate::problem::Evaluated;
+use crate::problem::{Evaluated, scratch_for};
 use crate::real::Real;
 use crate::scalar::Scalar;
 
@@ -94,13 +94,7 @@ impl<T: Real, F: AnalyticCostFunction<T>> CostFunction<T> for WithJacobians<F> {
     fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Evaluated {
         let (m, n) = (r.len(), blocks.iter().map(|block| block.len()).sum::<usize>());
         let (mut few, mut many) = ([T::ZERO; FEW], Vec::new());
-        let numbers = n + m + m * n;
-        let scratch = if numbers <= FEW {
-            &mut few[..numbers]
-        } else {
-            many.resize(numbers, T::ZERO);
-            &mut many[..]
-        };
+        let scratch = scratch_for(n + m + m * n, &mut few, &mut many);
         let (values, rest) = scratch.split_at_mut(n);
         let (residuals, mut derivatives) = rest.split_at_mut(m);
         values.iter_mut().zip(blocks.iter().flat_map(|block| *block)).for_each(|(value, x)| *value = x.value());

@@ -13,6 +13,9 @@ use crate::real::Real;
 /// Most tangent dimensions that are differentiated in one pass.
 const WIDEST: usize = 16;
 
+/// Callback that receives the residuals of a residual block, and its rows of the Jacobian.
+pub(super) type Visit<'v, T> = dyn FnMut(&[T], &[T]) + 'v;
+
 /// A robust loss with its scale.
 pub(super) type ScaledLoss<T> = Option<(Loss, T)>;
 
@@ -61,12 +64,7 @@ pub(super) trait ResidualGroup<T: Real>: Send + Sync {
 
     /// Calls `visit` for each residual block of a range with its residuals and its rows of the Jacobian, under the loss; returns the
     /// cost.
-    fn linearize(
-        &self,
-        range: Range<usize>,
-        points: &BlockPoints<'_, T>,
-        visit: &mut dyn FnMut(&[T], &[T]),
-    ) -> Evaluated<T>;
+    fn linearize(&self, range: Range<usize>, points: &BlockPoints<'_, T>, visit: &mut Visit<'_, T>) -> Evaluated<T>;
 
     /// Fills `r` and the rows of the Jacobian of residual block `k` of the group, before the loss.
     fn derivatives(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T], jacobian: &mut [T]) -> Evaluated;
@@ -155,7 +153,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         &self,
         range: Range<usize>,
         points: &BlockPoints<'_, T>,
-        visit: &mut dyn FnMut(&[T], &[T]),
+        visit: &mut Visit<'_, T>,
     ) -> Evaluated<T> {
         let mut scratch = DualWorkspace { numbers: Vec::new(), residuals: Vec::new() };
         let (mut r, mut jacobian) = (Vec::new(), Vec::new());
@@ -177,7 +175,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         &self,
         range: Range<usize>,
         points: &BlockPoints<'_, T>,
-        visit: &mut dyn FnMut(&[T], &[T]),
+        visit: &mut Visit<'_, T>,
     ) -> Evaluated<T> {
         let mut cost = Ok(T::ZERO);
         simd::run(Linearization::<T, F, N> { group: self, range, points, visit, cost: &mut cost });
@@ -190,7 +188,7 @@ struct Linearization<'a, T: Real, F, const N: usize> {
     group: &'a Typed<T, F>,
     range: Range<usize>,
     points: &'a BlockPoints<'a, T>,
-    visit: &'a mut dyn FnMut(&[T], &[T]),
+    visit: &'a mut Visit<'a, T>,
     cost: &'a mut Evaluated<T>,
 }
 
@@ -227,12 +225,7 @@ impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
         self.functions[k].evaluate(&slices[..blocks.len()], r)
     }
 
-    fn linearize(
-        &self,
-        range: Range<usize>,
-        points: &BlockPoints<'_, T>,
-        visit: &mut dyn FnMut(&[T], &[T]),
-    ) -> Evaluated<T> {
+    fn linearize(&self, range: Range<usize>, points: &BlockPoints<'_, T>, visit: &mut Visit<'_, T>) -> Evaluated<T> {
         let width = |k: usize| self.blocks(k).iter().map(|&block| points.width(block)).sum::<usize>();
         match range.clone().map(width).max().unwrap_or(0) {
             0..=3 => self.linearize_all::<3>(range, points, visit),

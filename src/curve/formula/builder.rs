@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use thiserror::Error;
 
 use super::function::Call;
-use super::program::{Builder, Instruction, LONGEST, Operator, Program, ResultIndex};
+use super::program::{Address, Builder, Instruction, LONGEST, Operator, Program};
 use crate::curve::Model;
 use crate::real::Real;
 
@@ -49,7 +49,7 @@ pub struct FormulaBuilder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expression {
     builder: usize,
-    slot: ResultIndex,
+    slot: Address,
 }
 
 /// Reasons for which no formula could be built.
@@ -162,7 +162,7 @@ impl FormulaBuilder {
 
     /// A function by its name in a [`Formula`](crate::Formula), but for `if`.
     pub fn call(&mut self, name: &str, arguments: &[Expression]) -> Expression {
-        let slots: Vec<ResultIndex> = arguments.iter().map(|&argument| self.slots([argument])[0]).collect();
+        let slots: Vec<Address> = arguments.iter().map(|&argument| self.slots([argument])[0]).collect();
         let Some((call, expected)) = Call::of_name(name).filter(|(call, _)| *call != Call::If) else {
             return self.refuse(FormulaBuilderError::UnknownFunction { name: name.to_owned() });
         };
@@ -191,7 +191,7 @@ impl FormulaBuilder {
         }
     }
 
-    fn expression(&self, slot: ResultIndex) -> Expression {
+    fn expression(&self, slot: Address) -> Expression {
         Expression { builder: self.id, slot }
     }
 
@@ -207,7 +207,7 @@ impl FormulaBuilder {
     }
 
     /// The slots of expressions; that of NaN in place of one of another builder, which is an error.
-    fn slots<const N: usize>(&mut self, expressions: [Expression; N]) -> [ResultIndex; N] {
+    fn slots<const N: usize>(&mut self, expressions: [Expression; N]) -> [Address; N] {
         expressions.map(|expression| match expression.builder == self.id {
             true => expression.slot,
             false => self.refuse(FormulaBuilderError::ForeignExpression).slot,

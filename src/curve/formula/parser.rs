@@ -15,7 +15,7 @@
 use super::builder::index_of;
 use super::error::{FormulaError, FormulaProblem};
 use super::function::Call;
-use super::program::{Builder, Instruction, LONGEST, Operator, Program, ResultIndex};
+use super::program::{Address, Builder, Instruction, LONGEST, Operator, Program};
 use super::token::{Token, Word, Words, is_name};
 use crate::curve::near_names::near_names;
 
@@ -58,13 +58,13 @@ fn next<'t>(words: &mut Words<'t>, text: &str) -> Result<Word<'t>, FormulaError>
 /// Result of an expression.
 #[derive(Debug, Clone, Copy)]
 enum Value {
-    Number(ResultIndex),
+    Number(Address),
     /// The first is less than the second.
-    Less(ResultIndex, ResultIndex),
+    Less(Address, Address),
     /// The first is not less than the second.
-    NotLess(ResultIndex, ResultIndex),
-    Equal(ResultIndex, ResultIndex),
-    Unequal(ResultIndex, ResultIndex),
+    NotLess(Address, Address),
+    Equal(Address, Address),
+    Unequal(Address, Address),
 }
 
 /// A text of which part has been read.
@@ -122,7 +122,7 @@ impl<'t> Parser<'t> {
     }
 
     /// An expression that is a number.
-    fn number(&mut self) -> Result<ResultIndex, FormulaError> {
+    fn number(&mut self) -> Result<Address, FormulaError> {
         let at = self.word.at;
         match self.expression()? {
             Value::Number(slot) => Ok(slot),
@@ -145,13 +145,7 @@ impl<'t> Parser<'t> {
     }
 
     /// One of two numbers, by a comparison that begins here.
-    fn choose(
-        &mut self,
-        by: Value,
-        then: ResultIndex,
-        otherwise: ResultIndex,
-        at: usize,
-    ) -> Result<ResultIndex, FormulaError> {
+    fn choose(&mut self, by: Value, then: Address, otherwise: Address, at: usize) -> Result<Address, FormulaError> {
         match by {
             Value::Less(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, then, otherwise]))),
             Value::NotLess(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, otherwise, then]))),
@@ -179,7 +173,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn as_number(&self, value: Value, at: usize) -> Result<ResultIndex, FormulaError> {
+    fn as_number(&self, value: Value, at: usize) -> Result<Address, FormulaError> {
         match value {
             Value::Number(slot) => Ok(slot),
             _ => Err(self.error(FormulaProblem::Comparison, at)),
@@ -279,7 +273,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A predictor, a constant, or a parameter.
-    fn named(&mut self, name: &str) -> ResultIndex {
+    fn named(&mut self, name: &str) -> Address {
         match name {
             "pi" if !self.is_predictor(name) => self.builder.constant(std::f64::consts::PI),
             _ => self.variable(name),
@@ -287,7 +281,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A predictor, or else a parameter.
-    fn variable(&mut self, name: &str) -> ResultIndex {
+    fn variable(&mut self, name: &str) -> Address {
         if let Some(index) = self.predictors.iter().position(|predictor| predictor == name) {
             return self.builder.add(Instruction::Predictor(index));
         }
@@ -296,7 +290,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The value of a function, from its parenthesis on.
-    fn call(&mut self, name: &str, at: usize) -> Result<ResultIndex, FormulaError> {
+    fn call(&mut self, name: &str, at: usize) -> Result<Address, FormulaError> {
         let Some((call, expected)) = Call::of_name(name) else {
             let near = near_names(name, Call::names()).into_iter().take(MOST_NEAR).collect();
             return Err(self.error(FormulaProblem::UnknownFunction { name: name.to_owned(), near }, at));

@@ -12,7 +12,7 @@ use crate::scalar::Scalar;
 pub(super) const LONGEST: usize = 10_000;
 
 /// The number of an instruction, and of its result.
-pub(super) type ResultIndex = usize;
+pub(super) type Address = usize;
 
 /// The bits of a constant, which tell constants apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,18 +46,18 @@ pub(super) enum Instruction {
     Constant(Bits),
     Predictor(usize),
     Parameter(usize),
-    Negate(ResultIndex),
-    Join(Operator, ResultIndex, ResultIndex),
-    IntegerPower(ResultIndex, i32),
-    ConstantPower(ResultIndex, Bits),
-    Apply(Function, ResultIndex),
+    Negate(Address),
+    Join(Operator, Address, Address),
+    IntegerPower(Address, i32),
+    ConstantPower(Address, Bits),
+    Apply(Function, Address),
     /// Conditional: the third slot if the first is less than the second, otherwise the fourth.
-    SelectLess([ResultIndex; 4]),
+    SelectLess([Address; 4]),
 }
 
 impl Instruction {
     /// The results that it takes.
-    pub(super) fn arguments(&self) -> Vec<ResultIndex> {
+    pub(super) fn arguments(&self) -> Vec<Address> {
         let mut arguments = Vec::new();
         self.moved(|slot| {
             arguments.push(slot);
@@ -67,7 +67,7 @@ impl Instruction {
     }
 
     /// Returns the instruction with other slots for its arguments.
-    fn moved(self, mut to: impl FnMut(ResultIndex) -> ResultIndex) -> Self {
+    fn moved(self, mut to: impl FnMut(Address) -> Address) -> Self {
         match self {
             Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => self,
             Instruction::Negate(a) => Instruction::Negate(to(a)),
@@ -145,7 +145,7 @@ impl Program {
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     instructions: Vec<Instruction>,
-    known: HashMap<Instruction, ResultIndex>,
+    known: HashMap<Instruction, Address>,
 }
 
 impl Builder {
@@ -154,20 +154,20 @@ impl Builder {
         self.instructions.len()
     }
 
-    pub(super) fn constant(&mut self, value: f64) -> ResultIndex {
+    pub(super) fn constant(&mut self, value: f64) -> Address {
         self.add(Instruction::Constant(Bits::of(value)))
     }
 
-    pub(super) fn join(&mut self, operator: Operator, a: ResultIndex, b: ResultIndex) -> ResultIndex {
+    pub(super) fn join(&mut self, operator: Operator, a: Address, b: Address) -> Address {
         self.add(Instruction::Join(operator, a, b))
     }
 
-    pub(super) fn apply(&mut self, function: Function, a: ResultIndex) -> ResultIndex {
+    pub(super) fn apply(&mut self, function: Function, a: Address) -> Address {
         self.add(Instruction::Apply(function, a))
     }
 
     /// `a` to the power of `b`, by products where that is a small integer.
-    pub(super) fn power(&mut self, a: ResultIndex, b: ResultIndex) -> ResultIndex {
+    pub(super) fn power(&mut self, a: Address, b: Address) -> Address {
         const MOST_PRODUCTS: f64 = 64.0;
         match self.constant_at(b) {
             Some(0.5) => self.apply(Function::Sqrt, a),
@@ -179,19 +179,13 @@ impl Builder {
     }
 
     /// `then` where `a` is neither less nor greater than `b`.
-    pub(super) fn choose_equal(
-        &mut self,
-        a: ResultIndex,
-        b: ResultIndex,
-        then: ResultIndex,
-        otherwise: ResultIndex,
-    ) -> ResultIndex {
+    pub(super) fn choose_equal(&mut self, a: Address, b: Address, then: Address, otherwise: Address) -> Address {
         let not_greater = self.add(Instruction::SelectLess([b, a, otherwise, then]));
         self.add(Instruction::SelectLess([a, b, otherwise, not_greater]))
     }
 
     /// The beta function, as [`Scalar::beta`] has it.
-    pub(super) fn beta(&mut self, a: ResultIndex, b: ResultIndex) -> ResultIndex {
+    pub(super) fn beta(&mut self, a: Address, b: Address) -> Address {
         let sum = self.join(Operator::Add, a, b);
         let [of_a, of_b, of_sum] = [a, b, sum].map(|slot| self.apply(Function::Lgamma, slot));
         let numerator = self.join(Operator::Add, of_a, of_b);
@@ -203,7 +197,7 @@ impl Builder {
     }
 
     /// The value of a call, which has as many arguments as it takes.
-    pub(super) fn call(&mut self, call: Call, arguments: &[ResultIndex]) -> ResultIndex {
+    pub(super) fn call(&mut self, call: Call, arguments: &[Address]) -> Address {
         match (call, arguments) {
             (Call::Function(function), &[a]) => self.apply(function, a),
             (Call::Pow, &[a, b]) => self.power(a, b),
@@ -222,7 +216,7 @@ impl Builder {
     }
 
     /// The result of an instruction; that of an earlier one, if it is the same.
-    pub(super) fn add(&mut self, instruction: Instruction) -> ResultIndex {
+    pub(super) fn add(&mut self, instruction: Instruction) -> Address {
         if let Some(&slot) = self.known.get(&instruction) {
             return slot;
         }
@@ -237,7 +231,7 @@ impl Builder {
         slot
     }
 
-    fn constant_at(&self, slot: ResultIndex) -> Option<f64> {
+    fn constant_at(&self, slot: Address) -> Option<f64> {
         match self.instructions[slot] {
             Instruction::Constant(value) => Some(value.value()),
             _ => None,
@@ -248,13 +242,13 @@ impl Builder {
     fn clone_of(&self, instruction: Instruction) -> Program {
         let arguments = instruction.arguments();
         let mut instructions: Vec<_> = arguments.iter().map(|&slot| self.instructions[slot]).collect();
-        let place = |slot: ResultIndex| arguments.iter().position(|&argument| argument == slot).unwrap_or_default();
+        let place = |slot: Address| arguments.iter().position(|&argument| argument == slot).unwrap_or_default();
         instructions.push(instruction.moved(place));
         Program { varies: vec![false; instructions.len()], chooses: false, instructions }
     }
 
     /// The program that makes one result, of the instructions that have part in it.
-    pub(super) fn finish(self, result: ResultIndex) -> Program {
+    pub(super) fn finish(self, result: Address) -> Program {
         let mut is_used = vec![false; self.instructions.len()];
         is_used[result] = true;
         for slot in (0..=result).rev() {
