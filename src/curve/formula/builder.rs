@@ -254,6 +254,10 @@ impl BuiltFormula {
     pub fn parameters(&self) -> &[String] {
         &self.parameters
     }
+
+    fn program(&self) -> &Program {
+        &self.program
+    }
 }
 
 impl<T: Real> Model<T> for BuiltFormula {

@@ -280,19 +280,19 @@ macro_rules! program_methods {
         const IN_LANES: bool = false;
 
         fn parameter_count(&self) -> usize {
-            self.parameters.len()
+            self.parameters().len()
         }
 
         fn parameter_name(&self, index: usize) -> String {
-            self.parameters[index].clone()
+            self.parameters()[index].clone()
         }
 
         fn response<S: crate::number::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-            self.program.value(x, b)
+            self.program().value(x, b)
         }
 
         fn as_program(&self) -> Option<&crate::curve::formula::Program> {
-            Some(&self.program)
+            Some(self.program())
         }
     };
 }

@@ -1,7 +1,7 @@
 //! Definition of a model of the library.
 
 use super::guess::finite;
-use super::look::Look;
+use super::look::{Grid, Look};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
@@ -25,9 +25,14 @@ pub(super) trait Formula {
         Vec::new()
     }
 
-    /// The best parameters on the grid that the axes span.
+    /// The best parameters on the grid that these axes span.
+    fn best_on(look: &Look, axes: Vec<Vec<f64>>) -> Vec<f64> {
+        look.best_on(Grid { linear: Self::LINEAR, parameters: Self::PARAMETERS.len(), axes }, Self::at)
+    }
+
+    /// The best parameters on the model's own grid.
     fn best_on_axes(look: &Look) -> Vec<f64> {
-        look.best_on(Self::LINEAR, Self::PARAMETERS.len(), Self::axes(look), Self::at)
+        Self::best_on(look, Self::axes(look))
     }
 
     /// A start for these data: the best on the grid, unless the model knows better.

@@ -42,7 +42,7 @@ library! {
         // Starts from the best pseudo-Voigt, which is quicker to search.
         start: |look| {
             let axes = vec![look.places(), look.widths(), vec![0.1, 0.3, 0.5, 0.7, 0.9]];
-            let pseudo = look.best_on(&[0], 4, axes, PseudoVoigt::at);
+            let pseudo = PseudoVoigt::best_on(look, axes);
             let [amplitude, center, half_width, fraction] = pseudo[..] else { return pseudo };
             vec![amplitude, center, half_width * (1.0 - fraction) / (2.0 * LN_2).sqrt(), half_width * fraction]
         },

@@ -39,7 +39,7 @@ impl<F: Formula> Residuals<f64> for StartProblem<'_, F> {
 /// part of the first's.
 pub(super) fn better_on<F: Formula>(look: &Look, grids: [Vec<Vec<f64>>; 2], part: f64) -> Vec<f64> {
     let [first, second] = grids.map(|axes| {
-        let start = look.best_on(F::LINEAR, F::PARAMETERS.len(), axes, F::at);
+        let start = F::best_on(look, axes);
         let mut curve_problem = AutoDiff(StartProblem { look, model: PhantomData::<F> });
         let solver = LevenbergMarquardt::new().with_max_iterations(ITERATIONS);
         match solver.minimize_rows(&mut curve_problem, &start, &mut ()) {

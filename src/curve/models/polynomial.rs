@@ -3,7 +3,7 @@
 use super::compose::compose;
 use super::formula::{library, only};
 use super::guess::{Guess, finite};
-use super::look::Look;
+use super::look::{Grid, Look};
 use crate::curve::Model;
 use crate::number::ScalarOf;
 use crate::real::Real;
@@ -43,7 +43,8 @@ impl Polynomial {
 
     /// A start for these data.
     pub(super) fn start(self, look: &Look) -> Vec<f64> {
-        look.best_on(&self.linear(), self.degree + 1, Vec::new(), |x, b| self.response(&[x], b))
+        let grid = Grid { linear: &self.linear(), parameters: self.degree + 1, axes: Vec::new() };
+        look.best_on(grid, |x, b| self.response(&[x], b))
     }
 
     /// All parameters.

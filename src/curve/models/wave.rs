@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::formula::library;
-use super::look::{Look, geometric, spaced};
+use super::look::{Grid, Look, geometric, spaced};
 
 library! {
     /// `amplitude sin(frequency x + shift)`, as lmfit's `SineModel`: `frequency` is angular.
@@ -31,7 +31,7 @@ library! {
                 spaced(lowest, frequency + 8.0 * resolution, 17),
                 geometric(look.span() / 20.0, 10.0 * look.span(), 9),
             ];
-            let damped = look.best_on_fine(&[0, 1], 4, axes, |x, b| {
+            let damped = look.best_on_fine(Grid { linear: &[0, 1], parameters: 4, axes }, |x, b| {
                 (-x / b[3]).exp() * (b[0] * (b[2] * x).sin() + b[1] * (b[2] * x).cos())
             });
             let [sine, cosine, frequency, decay] = damped[..] else { return damped };
@@ -46,6 +46,7 @@ fn undamped(look: &Look) -> [f64; 3] {
     let lowest = (1.5 / look.span()).min(highest);
     let steps = ((highest - lowest) * look.span()).min(2.0 * look.x.len() as f64 + 8.0).max(0.0).ceil() as usize;
     let wave = |x: f64, b: &[f64]| b[0] * (b[2] * x).sin() + b[1] * (b[2] * x).cos();
-    let best = look.best_on_fine(&[0, 1], 3, vec![spaced(lowest, highest, steps + 2)], wave);
+    let axes = vec![spaced(lowest, highest, steps + 2)];
+    let best = look.best_on_fine(Grid { linear: &[0, 1], parameters: 3, axes }, wave);
     [best[0], best[1], best[2]]
 }
