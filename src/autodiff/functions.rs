@@ -44,7 +44,7 @@ macro_rules! operators {
         $(operators!(@one $trait $method $operands => $result, $type, $generics, $inline);)*
     };
     (@one $trait:ident $method:ident($x:ident) => $result:expr, $type:ty, [$($generics:tt)*], [$inline:meta]) => {
-        impl<$($generics)*> $trait for $type {
+        impl<$($generics)*> std::ops::$trait for $type {
             type Output = Self;
             #[$inline]
             fn $method(self) -> Self {
@@ -54,7 +54,7 @@ macro_rules! operators {
         }
     };
     (@one $trait:ident $method:ident($x:ident, $y:ident: $other:ty) => $result:expr, $type:ty, [$($generics:tt)*], [$inline:meta]) => {
-        impl<$($generics)*> $trait<$other> for $type {
+        impl<$($generics)*> std::ops::$trait<$other> for $type {
             type Output = Self;
             #[$inline]
             fn $method(self, $y: $other) -> Self {
@@ -83,7 +83,7 @@ macro_rules! common_operators {
         }
     };
     (@assign $trait:ident $method:ident $operator:tt, $type:ident, [$($generics:tt)*], [$($arguments:tt)*], [$inline:meta]) => {
-        impl<$($generics)*> $trait for $type<$($arguments)*> {
+        impl<$($generics)*> std::ops::$trait for $type<$($arguments)*> {
             #[$inline]
             fn $method(&mut self, other: Self) {
                 *self = *self $operator other;
@@ -97,7 +97,7 @@ macro_rules! common_operators {
             }
         }
 
-        impl<$($generics)*> Sum for $type<$($arguments)*> {
+        impl<$($generics)*> std::iter::Sum for $type<$($arguments)*> {
             #[$inline]
             fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
                 let mut total = Self::constant($zero);
@@ -152,7 +152,7 @@ macro_rules! derived_operators {
         @operator $trait:ident $method:ident, $float:ident: $type:ident $(, $lanes:ident)?;
         $left:ident, $right:ident => $result:expr
     ) => {
-        impl $(<const $lanes: usize>)? $trait<$type<$float $(, $lanes)?>> for $float {
+        impl $(<const $lanes: usize>)? std::ops::$trait<$type<$float $(, $lanes)?>> for $float {
             type Output = $type<$float $(, $lanes)?>;
             #[inline]
             fn $method(self, $right: $type<$float $(, $lanes)?>) -> Self::Output {

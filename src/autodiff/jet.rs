@@ -1,8 +1,6 @@
 //! Forward-mode dual numbers in the lanes of registers.
 
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
 use super::functions::{common_operators, for_each_function, lane_function, lane_functions, lane_operators, operators};

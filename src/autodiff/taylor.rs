@@ -1,8 +1,6 @@
 //! Second-order Taylor numbers along one direction.
 
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
 use super::functions::{common_operators, derived_operators, float_functions, for_each_function, operators};

@@ -177,10 +177,7 @@ impl<'a, T: Real> Data<'a, T> {
     /// Rows of several data sets after each other, with the number of its set at the head of each row.
     pub(super) fn joined<'p>(
         sets: impl Iterator<Item = &'p Data<'p, T>> + Clone,
-    ) -> Result<Data<'static, T>, CurveError>
-    where
-        T: 'p,
-    {
+    ) -> Result<Data<'static, T>, CurveError> {
         let width = 1 + sets.clone().map(|set| set.width).max().unwrap_or(0);
         let (mut x, mut y, mut omitted, mut before) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for (number, set) in sets.clone().enumerate() {

@@ -120,10 +120,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 
     /// Covariance of the responses, a row and a column each, relative unless [`absolute_sigma`](Self::absolute_sigma) says
     /// otherwise. Residuals are whitened by its Cholesky factor: `m³/3` flops once, and `m²n` a linearisation.
-    pub fn data_covariance<'c>(self, covariance: impl Into<ArrayView2<'c, T>>) -> Self
-    where
-        T: 'c,
-    {
+    pub fn data_covariance<'c>(self, covariance: impl Into<ArrayView2<'c, T>>) -> Self {
         CurveFit { data_covariance: Some(covariance.into().to_owned()), ..self }
     }
 
