@@ -1,7 +1,6 @@
 //! A curve fit: the curve, the data, the start, and how to solve.
 
 use std::borrow::Cow;
-use std::marker::PhantomData;
 
 use ndarray::{Array2, ArrayView2};
 
@@ -18,7 +17,7 @@ use super::ranks::agreed;
 use super::second_attempt::best_attempt;
 use super::{AnyCurve, Curve, CurveError, FitOptions, FittedCurve, Rows};
 use crate::distributed::Communicator;
-use crate::precision::Compiled;
+use crate::precision::compile_once;
 use crate::real::Real;
 use crate::solver::{IterationRecord, LevenbergMarquardt};
 
@@ -65,20 +64,8 @@ pub struct CurveFit<'a, T: Real, C> {
 /// Function that finds a start for predictors and responses.
 type StartFinder<T, C> = fn(&C, &[T], &[T]) -> Vec<T>;
 
-/// Fits of any curve, compiled once for each float.
-struct Fits<'a>(PhantomData<&'a ()>);
-
-impl<'a> Compiled for Fits<'a> {
-    type Call<T: Real> = CurveFit<'a, T, AnyCurve<'a, T>>;
-    type Output<T: Real> = Result<FittedCurve<'a, T>, CurveError>;
-
-    fn in_single(fit: Self::Call<f32>) -> Self::Output<f32> {
-        fit.fit_boxed()
-    }
-
-    fn in_double(fit: Self::Call<f64>) -> Self::Output<f64> {
-        fit.fit_boxed()
-    }
+compile_once! {
+    fit_any<'a>(fit: CurveFit<'a, T, AnyCurve<'a, T>>) -> Result<FittedCurve<'a, T>, CurveError> = fit.fit_boxed()
 }
 
 impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
@@ -275,7 +262,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     where
         C: 'a,
     {
-        T::run_compiled::<Fits<'a>>(self.boxed()?)
+        fit_any(self.boxed()?)
     }
 
     /// Changes the curve.
