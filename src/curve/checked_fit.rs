@@ -14,7 +14,7 @@ use super::robust_sums::RobustSums;
 use super::{AnyCurve, CurveError, FitOptions};
 use crate::kernels::vector::all_finite;
 use crate::parallel;
-use crate::problem::{Evaluated, LeastSquares};
+use crate::problem::{Capabilities, Evaluated, LeastSquares};
 use crate::real::Real;
 use crate::solver::{
     ActiveBound, Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError,

@@ -110,7 +110,7 @@ pub trait Curve<T: Real>: Send + Sync {
     /// Fills `y` as [`responses`](Self::responses) does, and `jacobian` with their derivatives, a row for each response.
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
 
-    /// See [`LeastSquares::derivatives_are_cheap`](crate::LeastSquares::derivatives_are_cheap).
+    /// See [`Capabilities::derivatives_are_cheap`](crate::problem::Capabilities::derivatives_are_cheap).
     fn derivatives_are_cheap(&self) -> bool {
         true
     }

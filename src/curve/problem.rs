@@ -10,7 +10,7 @@ use super::noise::Noise;
 use super::undefined_derivatives::Differences;
 use crate::distributed::Communicator;
 use crate::kernels::vector::{all_finite, dot};
-use crate::problem::{Bounds, ConcurrentRows, EvaluationError, LeastSquares, Probe, advance};
+use crate::problem::{Capabilities, ConcurrentRows, Domain, EvaluationError, LeastSquares, Probe, advance};
 use crate::real::Real;
 
 /// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters. Of rows that ranks
@@ -241,6 +241,20 @@ impl<T: Real> LeastSquares<T> for CurveProblem<'_, T> {
         Ok(())
     }
 
+    fn domain(&self) -> Domain<'_, T> {
+        self.map.bounds().into()
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        self.map.name(self.map.free()[index]).to_owned()
+    }
+
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+impl<T: Real> Capabilities<T> for CurveProblem<'_, T> {
     fn concurrent(&mut self, free: &[T]) -> Option<&dyn ConcurrentRows<T>> {
         if self.arrive(free) { Some(self) } else { None }
     }
@@ -277,19 +291,11 @@ impl<T: Real> LeastSquares<T> for CurveProblem<'_, T> {
         Ok(true)
     }
 
-    fn bounds(&self) -> Option<&Bounds<T>> {
-        self.map.bounds()
-    }
-
-    fn communicator(&self) -> Option<&Communicator> {
+    fn communicator(&mut self) -> Option<&Communicator> {
         Some(self.data.ranks()).filter(|_| self.data.is_shared())
     }
 
-    fn derivatives_are_cheap(&self) -> bool {
-        self.curve.derivatives_are_cheap()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.map.name(self.map.free()[index]).to_owned()
+    fn derivatives_are_cheap(&mut self) -> Option<bool> {
+        Some(self.curve.derivatives_are_cheap())
     }
 }

@@ -173,7 +173,7 @@ pub trait Evaluation<T: Real> {
     fn learn(&mut self, gain_ratio: T);
 
     /// Returns true if a linearisation costs little more than the residuals, on all ranks.
-    fn is_cheap(&self) -> bool;
+    fn is_cheap(&mut self) -> bool;
 
     /// Evaluations so far, on this rank.
     fn counts(&self) -> Counts;

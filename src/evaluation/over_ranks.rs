@@ -72,8 +72,11 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
         Ok(if sum.is_finite() { sum } else { T::ZERO })
     }
 
-    fn is_cheap(&self) -> bool {
-        self.sync.as_ref().map_or_else(|| self.own.is_cheap(), |sync| sync.derivatives_are_cheap)
+    fn is_cheap(&mut self) -> bool {
+        match &self.sync {
+            None => self.own.is_cheap(),
+            Some(sync) => sync.derivatives_are_cheap,
+        }
     }
 
     fn stop(&mut self, reason: usize) -> bool {

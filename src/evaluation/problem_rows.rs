@@ -5,7 +5,7 @@ use super::tiles::Tiles;
 use super::{Along, Costs, Counts, Evaluation, Forcing, LinearChange, RightHandSide, RowSums};
 use crate::kernels::vector::dot;
 use crate::manifold::Manifold;
-use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts, LeastSquares};
+use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -65,7 +65,7 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
         }
         let (mut cost, mut squares) = (T::ZERO, T::ZERO);
         tiles.linearize(self.problem, x, |problem, rows, r, jacobian| {
-            cost += problem.cost_of(rows.start, r);
+            cost += problem.capabilities().cost_of(rows.start, r);
             squares += dot(r, r);
             sums.add(rows.start, r, jacobian);
             Ok(())
@@ -132,7 +132,7 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
         let mut is_known = true;
         tiles.visit(self.problem, |problem, first, r| {
             r.copy_from_slice(&u[first..first + r.len()]);
-            is_known = is_known && problem.transposed_product(x, first, r, sums)?;
+            is_known = is_known && problem.capabilities().transposed_product(x, first, r, sums)?;
             Ok(())
         })?;
         Ok(is_known)
@@ -149,7 +149,7 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
         let RowWorkspace { tiles, parallel, counts, .. } = &mut *self.workspace;
         counts.residuals += 1;
         if let Some(parallel) = parallel
-            && let Some(rows) = self.problem.concurrent(x)
+            && let Some(rows) = self.problem.capabilities().concurrent(x)
         {
             return parallel.cost(rows);
         }
@@ -162,7 +162,7 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
         let mut cost = T::ZERO;
         tiles.visit(self.problem, |problem, first, r| {
             problem.residuals(x, first, r)?;
-            cost += problem.cost_of(first, r);
+            cost += problem.capabilities().cost_of(first, r);
             kept[first..first + r.len()].copy_from_slice(r);
             Ok(())
         })?;
@@ -175,7 +175,7 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
         sums.begin();
         let costs = if let Some(parallel) = &mut self.workspace.parallel
             && let Some((gram, gradient)) = sums.gram()
-            && let Some(rows) = self.problem.concurrent(x)
+            && let Some(rows) = self.problem.capabilities().concurrent(x)
         {
             self.workspace.tiles.forget();
             let (cost, squares) = parallel.linearize(rows, gram, gradient)?;
@@ -217,11 +217,14 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
     }
 
     fn blocks(&mut self) -> Result<&mut dyn BlockJacobian<T>, EvaluationError> {
-        self.problem.blocks().ok_or_else(|| "the Jacobian is not made of blocks any more".into())
+        self.problem.capabilities().blocks().ok_or_else(|| "the Jacobian is not made of blocks any more".into())
     }
 
     fn products(&mut self) -> Result<&mut dyn JacobianProducts<T>, EvaluationError> {
-        self.problem.products().ok_or_else(|| "the problem does not multiply by its Jacobian any more".into())
+        self.problem
+            .capabilities()
+            .products()
+            .ok_or_else(|| "the problem does not multiply by its Jacobian any more".into())
     }
 
     fn count_linearization(&mut self) {
@@ -236,12 +239,12 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
 
     #[inline]
     fn learn(&mut self, gain_ratio: T) {
-        if let Some(blocks) = self.problem.blocks() {
+        if let Some(blocks) = self.problem.capabilities().blocks() {
             blocks.learn(gain_ratio);
         }
     }
 
-    fn is_cheap(&self) -> bool {
+    fn is_cheap(&mut self) -> bool {
         self.problem.derivatives_are_cheap()
     }
 
@@ -252,7 +255,7 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
 
     #[inline]
     fn manifold(&self) -> Option<&dyn Manifold<T>> {
-        self.problem.manifold()
+        self.problem.domain().manifold()
     }
 
     fn column_name(&self, index: usize) -> String {
@@ -269,9 +272,9 @@ fn bend_without<T: Real, P: LeastSquares<T> + ?Sized>(
     rhs: &mut dyn RightHandSide<T>,
 ) -> Result<bool, EvaluationError> {
     if let Some(sums) = rhs.sums() {
-        return problem.second_derivative_product(x, v, first, second, sums);
+        return problem.capabilities().second_derivative_product(x, v, first, second, sums);
     }
-    let exact = problem.second_directional_derivative(x, v, first, second)?;
+    let exact = problem.capabilities().second_directional_derivative(x, v, first, second)?;
     if exact {
         rhs.add(second, &[]);
     }
@@ -290,7 +293,7 @@ fn second_derivatives<T: Real, P: LeastSquares<T> + ?Sized>(
     linear: impl Iterator<Item = (T, T)>,
     second: &mut [T],
 ) -> Result<bool, EvaluationError> {
-    if problem.second_directional_derivative(x, v, first, second)? {
+    if problem.capabilities().second_directional_derivative(x, v, first, second)? {
         return Ok(false);
     }
     let Some((ahead, probe)) = ahead else {

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Partial;
 use crate::distributed::{Communicator, RankError};
 use crate::kernels::vector::all_finite;
-use crate::problem::{EvaluationError, LeastSquares};
+use crate::problem::{EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 
 /// The ranks that the rows of a problem are spread over, where there are several.
@@ -33,10 +33,10 @@ impl<T: Real> RankSync<T> {
     ///
     /// The error of any of them, the same on all.
     pub(crate) fn open<P: LeastSquares<T> + ?Sized, E: fmt::Display + From<RankError>>(
-        problem: &P,
+        problem: &mut P,
         checked: Result<(), E>,
     ) -> Result<Option<Self>, E> {
-        let Some(ranks) = problem.communicator().filter(|ranks| ranks.size() > 1) else {
+        let Some(ranks) = problem.capabilities().communicator().filter(|ranks| ranks.size() > 1).cloned() else {
             return checked.map(|()| None);
         };
         let counts = [problem.residual_count(), problem.row_group(), usize::from(problem.derivatives_are_cheap())];
@@ -44,7 +44,6 @@ impl<T: Real> RankSync<T> {
         let all = ranks.try_all_gather(checked.map(|()| &counts[..]))?;
         let counts = |place: usize| all.iter().map(move |counts| counts[place] as usize);
         Ok(Some(RankSync {
-            ranks: ranks.clone(),
             residuals: counts(0).sum(),
             before: counts(0).take(ranks.rank()).sum(),
             largest_group: counts(1).max().unwrap_or(1),
@@ -52,6 +51,7 @@ impl<T: Real> RankSync<T> {
             request: None,
             stopped: None,
             message: Vec::new(),
+            ranks,
         }))
     }
 
@@ -66,7 +66,7 @@ impl<T: Real> RankSync<T> {
         problem: &P,
         start: &[T],
     ) -> Result<Option<(&'static str, usize)>, RankError> {
-        let bounds = problem.bounds().map_or(Vec::new(), |bounds| [bounds.lower(), bounds.upper()].concat());
+        let bounds = problem.domain().bounds().map_or(Vec::new(), |bounds| [bounds.lower(), bounds.upper()].concat());
         for (what, entries) in [("a bound", &bounds[..]), ("the start", start)] {
             if let Some(rank) = self.ranks.first_to_differ(entries)? {
                 return Ok(Some((what, rank)));

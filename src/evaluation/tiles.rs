@@ -288,7 +288,7 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
         let mut cost = T::ZERO;
         self.visit(problem, |problem, first, r| {
             problem.residuals(x, first, r)?;
-            cost += problem.cost_of(first, r);
+            cost += problem.capabilities().cost_of(first, r);
             Ok(())
         })?;
         Ok(cost)

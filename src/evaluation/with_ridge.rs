@@ -31,7 +31,7 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for WithRidge<'_, E, T> {
         ref size() -> (usize, usize);
         mut force(along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
         mut squared_change(x: &[T], y: &[T]) -> Result<T, EvaluationError>;
-        ref is_cheap() -> bool;
+        mut is_cheap() -> bool;
         mut stop(reason: usize) -> bool;
         ref stopped() -> Option<usize>;
     }

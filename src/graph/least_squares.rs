@@ -8,7 +8,9 @@ use super::problem::{ManifoldBlock, Problem};
 use crate::lists::prefix_sums;
 use crate::manifold::Manifold;
 use crate::parallel;
-use crate::problem::{BlockJacobian, ConcurrentBlocks, EvaluationError, LeastCurvature, LeastSquares};
+use crate::problem::{
+    BlockJacobian, Capabilities, ConcurrentBlocks, Domain, EvaluationError, LeastCurvature, LeastSquares,
+};
 use crate::real::Real;
 use crate::solver::SolveError;
 
@@ -339,16 +341,8 @@ impl<T: Real> LeastSquares<T> for Active<'_, T> {
         self.residuals.max(1)
     }
 
-    fn manifold(&self) -> Option<&dyn Manifold<T>> {
-        Some(&self.layout)
-    }
-
-    fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
-        Some(self)
-    }
-
-    fn derivatives_are_cheap(&self) -> bool {
-        true
+    fn domain(&self) -> Domain<'_, T> {
+        Domain::default().with_manifold(&self.layout)
     }
 
     fn residuals(&mut self, x: &[T], _: usize, r: &mut [T]) -> Result<(), EvaluationError> {
@@ -391,6 +385,20 @@ impl<T: Real> LeastSquares<T> for Active<'_, T> {
         }
         self.cost = cost;
         Ok(())
+    }
+
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+impl<T: Real> Capabilities<T> for Active<'_, T> {
+    fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
+        Some(self)
+    }
+
+    fn derivatives_are_cheap(&mut self) -> Option<bool> {
+        Some(true)
     }
 
     fn cost_of(&mut self, _: usize, _: &[T]) -> T {

@@ -14,7 +14,7 @@ use super::group::{ResidualGroup, ScaledLoss, Typed};
 use super::least_squares::Active;
 use crate::linear::SparseNormal;
 use crate::manifold::Manifold;
-use crate::problem::{LeastSquares, Loss};
+use crate::problem::{LeastSquaresExt, Loss};
 use crate::real::Real;
 use crate::solver::damping::DampingPolicy;
 use crate::solver::{LevenbergMarquardt, Observer, Report, SolveError};

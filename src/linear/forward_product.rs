@@ -57,7 +57,7 @@ impl<T: Real> BothProducts<'_, T> {
         if !*is_exact {
             return Err("Jv is not known, and residuals that stand for a loss cannot be differenced".into());
         }
-        if products.communicator().is_some_and(|ranks| ranks.size() > 1) {
+        if products.capabilities().communicator().is_some_and(|ranks| ranks.size() > 1) {
             return Err("Jv is not known, and no rank can difference the residuals of all".into());
         }
         let length = dot(v, v).sqrt();

@@ -1,6 +1,7 @@
 //! A residual function written once for every scalar, differentiated exactly.
 
-use super::{EvaluationError, LeastSquares};
+use super::forward::forward;
+use super::{Capabilities, EvaluationError, LeastSquares};
 use crate::autodiff::{Dual, Taylor};
 use crate::number::Number;
 use crate::real::Real;
@@ -76,17 +77,7 @@ pub trait Residuals<T: Real> {
 pub struct AutoDiff<F>(pub F);
 
 impl<T: Real, F: Residuals<T>> LeastSquares<T> for AutoDiff<F> {
-    fn parameter_count(&self) -> usize {
-        self.0.parameter_count()
-    }
-
-    fn residual_count(&self) -> usize {
-        self.0.residual_count()
-    }
-
-    fn row_group(&self) -> usize {
-        self.0.row_group()
-    }
+    forward!(self => self.0; parameter_count residual_count row_group parameter_name);
 
     fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
         self.0.evaluate(x, first, r)
@@ -101,6 +92,12 @@ impl<T: Real, F: Residuals<T>> LeastSquares<T> for AutoDiff<F> {
         }
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+impl<T: Real, F: Residuals<T>> Capabilities<T> for AutoDiff<F> {
     fn second_directional_derivative(
         &mut self,
         x: &[T],
@@ -109,10 +106,6 @@ impl<T: Real, F: Residuals<T>> LeastSquares<T> for AutoDiff<F> {
         second: &mut [T],
     ) -> Result<bool, EvaluationError> {
         second_along::<T, F, WIDTH>(&self.0, x, v, first, second)
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.0.parameter_name(index)
     }
 }
 
@@ -124,20 +117,7 @@ impl<T: Real, F: Residuals<T>> LeastSquares<T> for AutoDiff<F> {
 pub struct FixedAutoDiff<F, const N: usize>(pub F);
 
 impl<T: Real, F: Residuals<T>, const N: usize> LeastSquares<T> for FixedAutoDiff<F, N> {
-    #[inline]
-    fn parameter_count(&self) -> usize {
-        self.0.parameter_count()
-    }
-
-    #[inline]
-    fn residual_count(&self) -> usize {
-        self.0.residual_count()
-    }
-
-    #[inline]
-    fn row_group(&self) -> usize {
-        self.0.row_group()
-    }
+    forward!(self => self.0; parameter_count residual_count row_group parameter_name);
 
     #[inline]
     fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
@@ -151,6 +131,13 @@ impl<T: Real, F: Residuals<T>, const N: usize> LeastSquares<T> for FixedAutoDiff
     }
 
     #[inline]
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+impl<T: Real, F: Residuals<T>, const N: usize> Capabilities<T> for FixedAutoDiff<F, N> {
+    #[inline]
     fn second_directional_derivative(
         &mut self,
         x: &[T],
@@ -159,10 +146,6 @@ impl<T: Real, F: Residuals<T>, const N: usize> LeastSquares<T> for FixedAutoDiff
         second: &mut [T],
     ) -> Result<bool, EvaluationError> {
         second_along::<T, F, N>(&self.0, x, v, first, second)
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.0.parameter_name(index)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::real::Real;
 /// A problem whose residuals come in blocks, each of which depends on few blocks of the parameters.
 ///
 /// The normal equations of such a problem are sparse. A [`LeastSquares`](crate::LeastSquares) problem returns itself from
-/// [`blocks`](crate::LeastSquares::blocks), and is solved by a sparse Cholesky factorisation or, where that fills in too much, by conjugate gradients;
+/// [`blocks`](crate::problem::Capabilities::blocks), and is solved by a sparse Cholesky factorisation or, where that fills in too much, by conjugate gradients;
 /// [`graph::Problem`](crate::graph::Problem) is one.
 pub trait BlockJacobian<T: Real> {
     /// Number of columns in each block of columns, from the first column to the last.

@@ -1,7 +1,7 @@
 //! Bounds put on any problem.
 
 use super::forward::forward;
-use super::{Bounds, BoundsError, LeastSquares};
+use super::{Bounds, BoundsError, Domain, LeastSquares};
 use crate::real::Real;
 
 /// A problem with bounds on its parameters, in place of those it may have had.
@@ -57,10 +57,9 @@ impl<T: Real, P: LeastSquares<T>> Bounded<T, P> {
 }
 
 impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Bounded<T, P> {
-    fn bounds(&self) -> Option<&Bounds<T>> {
-        Some(&self.bounds)
-    }
+    forward!(self => self.problem; parameter_count residual_count row_group residuals linearize capabilities parameter_name);
 
-    forward!(self => self.problem; parameter_count residual_count row_group manifold evaluation second_derivatives
-        derivatives_are_cheap products concurrent communicator parameter_name);
+    fn domain(&self) -> Domain<'_, T> {
+        self.problem.domain().with_bounds(&self.bounds)
+    }
 }

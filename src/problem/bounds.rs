@@ -9,7 +9,7 @@ use crate::real::Real;
 /// `lower ≤ x ≤ upper`, parameter by parameter; infinite where there is no bound. A parameter whose bounds are equal is
 /// held there.
 ///
-/// A problem states them by [`LeastSquares::bounds`](crate::LeastSquares::bounds), and [`Bounded`](crate::problem::Bounded) puts
+/// A problem states them by [`LeastSquares::domain`](crate::LeastSquares::domain), and [`Bounded`](crate::problem::Bounded) puts
 /// them on any.
 ///
 /// ```

@@ -5,12 +5,12 @@ use crate::real::Real;
 
 /// A [`LeastSquares`](crate::LeastSquares) problem whose rows can be evaluated on several threads at once, at one point.
 ///
-/// The problem returns itself from [`concurrent`](crate::LeastSquares::concurrent), and the feature `rayon` makes use of it where
+/// The problem returns itself from [`concurrent`](crate::problem::Capabilities::concurrent), and the feature `rayon` makes use of it where
 /// there are many rows and the normal equations are formed. How the rows are divided follows from the size of the problem, so that
 /// the sums over them do not depend on the number of threads; nor does the error that ends a solve.
 pub trait ConcurrentRows<T: Real>: Sync {
     /// Fills `r` as [`residuals`](crate::LeastSquares::residuals) does at the `x` that
-    /// [`concurrent`](crate::LeastSquares::concurrent) was given; returns the [cost](crate::LeastSquares::cost_of) of these rows.
+    /// [`concurrent`](crate::problem::Capabilities::concurrent) was given; returns the [cost](crate::problem::Capabilities::cost_of) of these rows.
     ///
     /// # Errors
     ///

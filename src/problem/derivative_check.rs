@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::autodiff::Difference;
 use crate::autodiff::difference::Stencil;
-use crate::problem::{EvaluationError, LeastSquares};
+use crate::problem::{EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 
 /// One entry of the Jacobian against its finite difference.
@@ -103,9 +103,9 @@ pub fn check_derivatives<T: Real>(
     let mut wrong_entries = 0;
     for j in 0..n {
         // On a manifold, a direction has its zero at the point.
-        let center = if problem.manifold().is_some() { T::ZERO } else { x[j] };
+        let center = if problem.domain().manifold().is_some() { T::ZERO } else { x[j] };
         let step = Difference::Central.step(center);
-        let (lower, upper) = problem.bounds().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
+        let (lower, upper) = problem.domain().bounds().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
         let stencil = Difference::Central.stencil(center, lower, upper);
         if stencil == Stencil::Nowhere {
             continue;
@@ -139,7 +139,7 @@ pub fn check_derivatives<T: Real>(
 }
 /// Moves the point `x` so that its coordinate `j` has this value; on a manifold, by a step of this length along direction `j`.
 fn move_along<T: Real>(problem: &(impl LeastSquares<T> + ?Sized), x: &[T], j: usize, value: T, moved: &mut [T]) {
-    match problem.manifold() {
+    match problem.domain().manifold() {
         None => moved[j] = value,
         Some(manifold) => {
             let mut step = vec![T::ZERO; manifold.tangent_size()];

@@ -1,7 +1,7 @@
 //! Residuals given by a closure over floats, differentiated by differences.
 
 use super::sparsity::{Sparsity, SparsityError};
-use super::{BlockJacobian, Bounds, EvaluationError, LeastSquares};
+use super::{BlockJacobian, Bounds, Capabilities, Domain, EvaluationError, LeastSquares};
 use crate::autodiff::difference::typical;
 use crate::autodiff::{Difference, Stencil};
 use crate::kernels::vector::safe_norm;
@@ -225,12 +225,8 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> BlockJaco
 }
 
 impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSquares<T> for FiniteDifference<T, F> {
-    fn bounds(&self) -> Option<&Bounds<T>> {
-        self.bounds.as_ref()
-    }
-
-    fn derivatives_are_cheap(&self) -> bool {
-        false
+    fn domain(&self) -> Domain<'_, T> {
+        self.bounds.as_ref().into()
     }
 
     fn parameter_count(&self) -> usize {
@@ -247,10 +243,6 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
 
     fn residuals(&mut self, x: &[T], _first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
         (self.function)(x, r)
-    }
-
-    fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
-        if self.sparsity.is_some() { Some(self) } else { None }
     }
 
     fn linearize(&mut self, x: &[T], _first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
@@ -280,5 +272,19 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
             })?;
         }
         Ok(())
+    }
+
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> Capabilities<T> for FiniteDifference<T, F> {
+    fn derivatives_are_cheap(&mut self) -> Option<bool> {
+        Some(false)
+    }
+
+    fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
+        if self.sparsity.is_some() { Some(self) } else { None }
     }
 }

@@ -1,139 +1,77 @@
 //! Methods that an adaptor leaves to the problem inside.
 
-/// Forwards these methods of an implementation of [`LeastSquares`](crate::LeastSquares)`<T>` to the problem inside.
+/// Forwards these methods of [`LeastSquares`](crate::LeastSquares)`<T>`, or of the [capabilities](crate::problem::Capabilities), to `inner`.
 macro_rules! forward {
     ($this:ident => $inner:expr; $($method:ident)*) => {
         $($crate::problem::forward::forward!(@$method $this $inner);)*
     };
-    (@parameter_count $this:ident $inner:expr) => {
+    (@ref $this:ident $inner:expr, $method:ident($($argument:ident: $type:ty),*) -> $output:ty) => {
         #[inline]
-        fn parameter_count(&$this) -> usize {
-            $inner.parameter_count()
+        fn $method(&$this $(, $argument: $type)*) -> $output {
+            $inner.$method($($argument),*)
         }
+    };
+    (@mut $this:ident $inner:expr, $method:ident($($argument:ident: $type:ty),*) -> $output:ty) => {
+        #[inline]
+        fn $method(&mut $this $(, $argument: $type)*) -> $output {
+            $inner.$method($($argument),*)
+        }
+    };
+    (@parameter_count $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@ref $this $inner, parameter_count() -> usize);
     };
     (@residual_count $this:ident $inner:expr) => {
-        #[inline]
-        fn residual_count(&$this) -> usize {
-            $inner.residual_count()
-        }
+        $crate::problem::forward::forward!(@ref $this $inner, residual_count() -> usize);
     };
     (@row_group $this:ident $inner:expr) => {
-        #[inline]
-        fn row_group(&$this) -> usize {
-            $inner.row_group()
-        }
+        $crate::problem::forward::forward!(@ref $this $inner, row_group() -> usize);
     };
-    (@evaluation $this:ident $inner:expr) => {
-        #[inline]
-        fn residuals(&mut $this, x: &[T], first: usize, r: &mut [T]) -> Result<(), $crate::EvaluationError> {
-            $inner.residuals(x, first, r)
-        }
-
-        #[inline]
-        fn linearize(
-            &mut $this,
-            x: &[T],
-            first: usize,
-            r: &mut [T],
-            jacobian: &mut [T],
-        ) -> Result<(), $crate::EvaluationError> {
-            $inner.linearize(x, first, r, jacobian)
-        }
-
-        fn linearize_columns(
-            &mut $this,
-            x: &[T],
-            first: usize,
-            r: &mut [T],
-            columns: &[std::ops::Range<usize>],
-            jacobian: &mut [T],
-        ) -> Result<bool, $crate::EvaluationError> {
-            $inner.linearize_columns(x, first, r, columns, jacobian)
-        }
-
-        #[inline]
-        fn cost_of(&mut $this, first: usize, r: &[T]) -> T {
-            $inner.cost_of(first, r)
-        }
+    (@residuals $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner, residuals(x: &[T], first: usize, r: &mut [T])
+            -> Result<(), $crate::EvaluationError>);
     };
-    (@second_derivatives $this:ident $inner:expr) => {
-        fn second_directional_derivative(
-            &mut $this,
-            x: &[T],
-            v: &[T],
-            first: usize,
-            second: &mut [T],
-        ) -> Result<bool, $crate::EvaluationError> {
-            $inner.second_directional_derivative(x, v, first, second)
-        }
-
-        fn second_derivative_product(
-            &mut $this,
-            x: &[T],
-            v: &[T],
-            first: usize,
-            second: &mut [T],
-            product: &mut [T],
-        ) -> Result<bool, $crate::EvaluationError> {
-            $inner.second_derivative_product(x, v, first, second, product)
-        }
-
-        fn transposed_product(
-            &mut $this,
-            x: &[T],
-            first: usize,
-            u: &[T],
-            product: &mut [T],
-        ) -> Result<bool, $crate::EvaluationError> {
-            $inner.transposed_product(x, first, u, product)
-        }
+    (@linearize $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner, linearize(x: &[T], first: usize, r: &mut [T], jacobian: &mut [T])
+            -> Result<(), $crate::EvaluationError>);
     };
-    (@derivatives_are_cheap $this:ident $inner:expr) => {
-        #[inline]
-        fn derivatives_are_cheap(&$this) -> bool {
-            $inner.derivatives_are_cheap()
-        }
+    (@domain $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@ref $this $inner, domain() -> $crate::problem::Domain<'_, T>);
     };
-    (@manifold $this:ident $inner:expr) => {
-        #[inline]
-        fn manifold(&$this) -> Option<&dyn $crate::manifold::Manifold<T>> {
-            $inner.manifold()
-        }
-    };
-    (@bounds $this:ident $inner:expr) => {
-        fn bounds(&$this) -> Option<&$crate::Bounds<T>> {
-            $inner.bounds()
-        }
-    };
-    (@products $this:ident $inner:expr) => {
-        fn products(&mut $this) -> Option<&mut dyn $crate::problem::JacobianProducts<T>> {
-            $inner.products()
-        }
-    };
-    (@blocks $this:ident $inner:expr) => {
-        fn blocks(&mut $this) -> Option<&mut dyn $crate::problem::BlockJacobian<T>> {
-            $inner.blocks()
-        }
-    };
-    (@concurrent $this:ident $inner:expr) => {
-        fn concurrent(&mut $this, x: &[T]) -> Option<&dyn $crate::problem::ConcurrentRows<T>> {
-            $inner.concurrent(x)
-        }
-    };
-    (@communicator $this:ident $inner:expr) => {
-        #[inline]
-        fn communicator(&$this) -> Option<&$crate::distributed::Communicator> {
-            $inner.communicator()
-        }
+    (@capabilities $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner, capabilities() -> &mut dyn $crate::problem::Capabilities<T>);
     };
     (@parameter_name $this:ident $inner:expr) => {
-        fn parameter_name(&$this, index: usize) -> String {
-            $inner.parameter_name(index)
-        }
-
-        fn column_name(&$this, index: usize) -> String {
-            $inner.column_name(index)
-        }
+        $crate::problem::forward::forward!(@ref $this $inner, parameter_name(index: usize) -> String);
+    };
+    (@concurrent $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner, concurrent(x: &[T]) -> Option<&dyn $crate::problem::ConcurrentRows<T>>);
+    };
+    (@communicator $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner, communicator() -> Option<&$crate::distributed::Communicator>);
+    };
+    (@derivatives_are_cheap $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner, derivatives_are_cheap() -> Option<bool>);
+    };
+    (@cost_of $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner, cost_of(first: usize, r: &[T]) -> T);
+    };
+    (@linearize_columns $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner,
+            linearize_columns(x: &[T], first: usize, r: &mut [T], columns: &[std::ops::Range<usize>], jacobian: &mut [T])
+            -> Result<bool, $crate::EvaluationError>);
+    };
+    (@second_directional_derivative $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner,
+            second_directional_derivative(x: &[T], v: &[T], first: usize, second: &mut [T]) -> Result<bool, $crate::EvaluationError>);
+    };
+    (@second_derivative_product $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner,
+            second_derivative_product(x: &[T], v: &[T], first: usize, second: &mut [T], product: &mut [T])
+            -> Result<bool, $crate::EvaluationError>);
+    };
+    (@transposed_product $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner,
+            transposed_product(x: &[T], first: usize, u: &[T], product: &mut [T]) -> Result<bool, $crate::EvaluationError>);
     };
 }
 

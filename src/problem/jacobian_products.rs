@@ -9,7 +9,7 @@ use crate::real::Real;
 ///
 /// Networks do: the Jacobian of a dense layer is made of the layer's inputs and the outputs' sensitivities, which are far
 /// smaller. Any [`LeastSquares`](crate::LeastSquares) problem may, by returning itself from
-/// [`products`](crate::LeastSquares::products); a sparse Jacobian is another example.
+/// [`products`](crate::problem::Capabilities::products); a sparse Jacobian is another example.
 ///
 /// Only `Jᵀu` has to be known: what another library gives by a backward pass. [`row_gram`](Self::row_gram) and its blocks are
 /// optional; a problem without them is solved by truncated conjugate gradients on `JᵀJ`
@@ -21,7 +21,7 @@ use crate::real::Real;
 ///
 /// # Ranks
 ///
-/// Where the problem is one rank's [shard](crate::LeastSquares::communicator), residuals, cost, work and products are those
+/// Where the problem is one rank's [shard](crate::problem::Capabilities::communicator), residuals, cost, work and products are those
 /// of the rows of all ranks, in the order of the ranks. Linearising is collective, and gathers what products take; products
 /// then need no exchange. Networks gather the layers' inputs and sensitivities, not the Jacobian.
 pub trait JacobianProducts<T: Real>: LeastSquares<T> {
@@ -30,7 +30,7 @@ pub trait JacobianProducts<T: Real>: LeastSquares<T> {
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork>;
 
     /// Fills `r` with all residuals at `x`, keeps the entries that products at `x` need, and returns the cost there: the sum of
-    /// [`cost_of`](crate::LeastSquares::cost_of) over all rows. `x` holds all parameters.
+    /// [`cost_of`](crate::problem::Capabilities::cost_of) over all rows. `x` holds all parameters.
     ///
     /// # Errors
     ///

@@ -24,7 +24,8 @@
 //!
 //! Each of these can be combined with bounds ([`Bounded`]), outliers ([`Robust`], with a [`Loss`]), parameters that enter linearly ([`Separable`]),
 //! points on manifolds ([`OnManifold`]), several threads ([`ConcurrentRows`], [`ConcurrentBlocks`]) and several ranks ([`Sharded`]).
-//! [`Objective`] is what optimizers step on.
+//! [`Objective`] is what optimizers step on. A problem of one's own states its bounds or its manifold as its [`Domain`], and offers blocks,
+//! products, threads, or a loss of its own as [`Capabilities`].
 
 mod analytic;
 mod autodiff;
@@ -32,8 +33,11 @@ mod block_jacobian;
 mod borrowed;
 mod bounded;
 mod bounds;
+mod capabilities;
 mod concurrent_rows;
 mod derivative_check;
+mod domain;
+mod evaluation_error;
 mod finite_difference;
 mod forward;
 mod jacobian_products;
@@ -62,15 +66,19 @@ pub use autodiff::{AutoDiff, FixedAutoDiff, Residuals};
 pub use block_jacobian::{BlockJacobian, ConcurrentBlocks};
 pub use bounded::Bounded;
 pub use bounds::{BoundSide, Bounds, BoundsError};
+pub use capabilities::Capabilities;
 pub use concurrent_rows::ConcurrentRows;
 pub use derivative_check::{DerivativeCheck, Discrepancy, check_derivatives};
+pub use domain::Domain;
+pub use evaluation_error::{Evaluated, EvaluationError};
 pub use finite_difference::FiniteDifference;
 pub use jacobian_products::{JacobianProducts, ProductWork};
 pub use kronecker::{
     FactorSample, KroneckerBlock, KroneckerFactor, KroneckerFactored, KroneckerFactors, NotKroneckerFactored,
     OutputProducts,
 };
-pub use least_squares::{Evaluated, EvaluationError, LeastSquares};
+pub use least_squares::LeastSquares;
+pub(crate) use least_squares::LeastSquaresExt;
 pub use mad_scale::mad_scale;
 pub use objective::{NotLeastSquares, Objective};
 pub use on_manifold::OnManifold;

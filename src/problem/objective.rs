@@ -19,7 +19,7 @@ pub trait Objective<T: Real> {
     fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError>;
 
     /// The loss as a sum of squares, scaled so that `½‖r(x)‖²` is the loss; or by residuals that stand for its gradient
-    /// and its second derivative, as [`LeastSquares::cost_of`] says.
+    /// and its second derivative, as [`Capabilities::cost_of`](crate::problem::Capabilities::cost_of) says.
     ///
     /// # Errors
     ///

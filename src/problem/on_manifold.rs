@@ -1,7 +1,7 @@
 //! A problem in the numbers of its points, moved along a manifold.
 
 use super::forward::forward;
-use super::{EvaluationError, LeastSquares};
+use super::{Capabilities, Domain, EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::manifold::Manifold;
 use crate::real::Real;
 
@@ -64,18 +64,14 @@ impl<T: Real, P: LeastSquares<T>, M: Manifold<T>> OnManifold<T, P, M> {
 }
 
 impl<T: Real, P: LeastSquares<T>, M: Manifold<T>> LeastSquares<T> for OnManifold<T, P, M> {
-    forward!(self => self.problem; parameter_count residual_count row_group derivatives_are_cheap communicator);
+    forward!(self => self.problem; parameter_count residual_count row_group residuals parameter_name);
 
-    fn parameter_name(&self, index: usize) -> String {
-        self.problem.parameter_name(index)
+    fn domain(&self) -> Domain<'_, T> {
+        Domain::default().with_manifold(&self.manifold)
     }
 
-    fn manifold(&self) -> Option<&dyn Manifold<T>> {
-        Some(&self.manifold)
-    }
-
-    fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
-        self.problem.residuals(x, first, r)
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
     }
 
     fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
@@ -92,8 +88,8 @@ impl<T: Real, P: LeastSquares<T>, M: Manifold<T>> LeastSquares<T> for OnManifold
         }
         Ok(())
     }
+}
 
-    fn cost_of(&mut self, first: usize, r: &[T]) -> T {
-        self.problem.cost_of(first, r)
-    }
+impl<T: Real, P: LeastSquares<T>, M: Manifold<T>> Capabilities<T> for OnManifold<T, P, M> {
+    forward!(self => self.problem.capabilities(); communicator derivatives_are_cheap cost_of);
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::forward::forward;
 use super::probe::{Probe, advance};
 use super::robust_row::{RobustRow, robust_rows};
-use super::{EvaluationError, LeastSquares, RobustLoss};
+use super::{Capabilities, EvaluationError, LeastSquares, RobustLoss};
 use crate::real::Real;
 
 /// A problem whose residuals are put under a [`RobustLoss`], with the scale `C`: it minimises `½ Σ C² ρ((r/C)²)`.
@@ -97,8 +97,7 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> Robust<T, P, L> {
 }
 
 impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T, P, L> {
-    forward!(self => self.problem; parameter_count residual_count row_group manifold derivatives_are_cheap bounds communicator
-        parameter_name);
+    forward!(self => self.problem; parameter_count residual_count row_group domain parameter_name);
 
     fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
         self.problem.residuals(x, first, r)?;
@@ -112,6 +111,14 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T
         Ok(())
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> Capabilities<T> for Robust<T, P, L> {
+    forward!(self => self.problem.capabilities(); communicator derivatives_are_cheap);
+
     fn linearize_columns(
         &mut self,
         x: &[T],
@@ -120,7 +127,7 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T
         columns: &[Range<usize>],
         jacobian: &mut [T],
     ) -> Result<bool, EvaluationError> {
-        let done = self.problem.linearize_columns(x, first, r, columns, jacobian)?;
+        let done = self.problem.capabilities().linearize_columns(x, first, r, columns, jacobian)?;
         if done {
             self.cost = robust_rows(&self.loss, self.scale, r, jacobian);
         }
@@ -134,7 +141,7 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T
 
     /// `√h r_vv`, with the curvature `h` of the loss: with it geodesic acceleration solves
     /// `(JᵀhJ + λD²)a = −Jᵀh r_vv`, which follows the path of the residuals themselves. A difference of what the rows of
-    /// [`residuals`](Self::residuals) hold would not do: their Jacobian is not the derivative of these.
+    /// [`residuals`](LeastSquares::residuals) hold would not do: their Jacobian is not the derivative of these.
     fn second_directional_derivative(
         &mut self,
         x: &[T],
@@ -144,10 +151,10 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T
     ) -> Result<bool, EvaluationError> {
         self.probe.here.resize(second.len(), T::ZERO);
         self.problem.residuals(x, first, &mut self.probe.here)?;
-        if !self.problem.second_directional_derivative(x, v, first, second)? {
+        if !self.problem.capabilities().second_directional_derivative(x, v, first, second)? {
             let (problem, probe) = (&mut self.problem, &mut self.probe);
             probe.difference(second, |share, point, r| {
-                advance(problem.manifold(), x, share, v, point);
+                advance(problem.domain().manifold(), x, share, v, point);
                 problem.residuals(point, first, r)
             })?;
         }

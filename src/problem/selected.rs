@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use super::{Bounds, EvaluationError, JacobianProducts, LeastSquares, ProductWork};
-use crate::distributed::Communicator;
+use super::forward::forward;
+use super::{
+    Bounds, Capabilities, Domain, EvaluationError, JacobianProducts, LeastSquares, LeastSquaresExt, ProductWork,
+};
 use crate::real::Real;
 
 /// A problem seen as one in the parameters of some `columns`, ascending ranges.
@@ -69,13 +71,7 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         count(self.columns)
     }
 
-    fn residual_count(&self) -> usize {
-        self.problem.residual_count()
-    }
-
-    fn row_group(&self) -> usize {
-        self.problem.row_group()
-    }
+    forward!(self => self.problem; residual_count row_group);
 
     fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
         scatter(&mut self.memory.all, x, self.columns);
@@ -85,7 +81,7 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
     fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
         let SelectionMemory { all, rows, .. } = &mut *self.memory;
         scatter(all, x, self.columns);
-        if self.problem.linearize_columns(all, first, r, self.columns, jacobian)? {
+        if self.problem.capabilities().linearize_columns(all, first, r, self.columns, jacobian)? {
             return Ok(());
         }
         rows.resize(r.len() * all.len(), T::ZERO);
@@ -96,8 +92,31 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         Ok(())
     }
 
-    fn cost_of(&mut self, first: usize, r: &[T]) -> T {
-        self.problem.cost_of(first, r)
+    fn domain(&self) -> Domain<'_, T> {
+        self.memory.bounds.as_ref().into()
+    }
+
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+
+    fn parameter_name(&self, index: usize) -> String {
+        let mut left = index;
+        for range in self.columns {
+            if left < range.len() {
+                return self.problem.parameter_name(range.start + left);
+            }
+            left -= range.len();
+        }
+        format!("x[{index}]")
+    }
+}
+
+impl<T: Real, P: LeastSquares<T> + ?Sized> Capabilities<T> for Selected<'_, T, P> {
+    forward!(self => self.problem.capabilities(); communicator cost_of);
+
+    fn derivatives_are_cheap(&mut self) -> Option<bool> {
+        Some(self.problem.derivatives_are_cheap())
     }
 
     fn second_directional_derivative(
@@ -109,7 +128,7 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
     ) -> Result<bool, EvaluationError> {
         self.memory.take_up(x, v, self.columns);
         let SelectionMemory { all, direction, .. } = &*self.memory;
-        self.problem.second_directional_derivative(all, direction, first, second)
+        self.problem.capabilities().second_directional_derivative(all, direction, first, second)
     }
 
     fn second_derivative_product(
@@ -125,7 +144,7 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         rows.clear();
         rows.resize(all.len(), T::ZERO);
         scatter(rows, product, self.columns);
-        let done = self.problem.second_derivative_product(all, direction, first, second, rows)?;
+        let done = self.problem.capabilities().second_derivative_product(all, direction, first, second, rows)?;
         gather(product, rows, self.columns);
         Ok(done)
     }
@@ -142,48 +161,25 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         rows.clear();
         rows.resize(all.len(), T::ZERO);
         scatter(rows, product, self.columns);
-        let done = self.problem.transposed_product(all, first, u, rows)?;
+        let done = self.problem.capabilities().transposed_product(all, first, u, rows)?;
         gather(product, rows, self.columns);
         Ok(done)
     }
 
-    fn bounds(&self) -> Option<&Bounds<T>> {
-        self.memory.bounds.as_ref()
-    }
-
-    fn derivatives_are_cheap(&self) -> bool {
-        self.problem.derivatives_are_cheap()
-    }
-
     fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
-        if self.problem.products().is_some() { Some(self) } else { None }
-    }
-
-    fn communicator(&self) -> Option<&Communicator> {
-        self.problem.communicator()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        let mut left = index;
-        for range in self.columns {
-            if left < range.len() {
-                return self.problem.parameter_name(range.start + left);
-            }
-            left -= range.len();
-        }
-        format!("x[{index}]")
+        if self.problem.capabilities().products().is_some() { Some(self) } else { None }
     }
 }
 
 /// Products in the selected parameters: the problem's own, for these columns.
 impl<T: Real, P: LeastSquares<T> + ?Sized> JacobianProducts<T> for Selected<'_, T, P> {
     fn work(&mut self, _all: &[Range<usize>]) -> Option<ProductWork> {
-        self.problem.products()?.work(self.columns)
+        self.problem.capabilities().products()?.work(self.columns)
     }
 
     fn linearize_products(&mut self, x: &[T], _all: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
         scatter(&mut self.memory.all, x, self.columns);
-        let products = self.problem.products().ok_or("the problem has no products any more")?;
+        let products = self.problem.capabilities().products().ok_or("the problem has no products any more")?;
         products.linearize_products(&self.memory.all, self.columns, r)
     }
 
@@ -207,7 +203,7 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> JacobianProducts<T> for Selected<'_, 
 impl<T: Real, P: LeastSquares<T> + ?Sized> Selected<'_, T, P> {
     /// The products that the last linearisation has found.
     fn own_products(&mut self) -> Result<&mut dyn JacobianProducts<T>, EvaluationError> {
-        self.problem.products().ok_or_else(|| "the problem has no products any more".into())
+        self.problem.capabilities().products().ok_or_else(|| "the problem has no products any more".into())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A problem whose rows are spread over ranks.
 
-use super::LeastSquares;
 use super::forward::forward;
+use super::{Capabilities, LeastSquares};
 use crate::distributed::Communicator;
 use crate::real::Real;
 
@@ -35,10 +35,19 @@ impl<P> Sharded<P> {
 }
 
 impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Sharded<P> {
-    forward!(self => self.problem; parameter_count residual_count row_group manifold evaluation second_derivatives
-        derivatives_are_cheap bounds concurrent parameter_name);
+    forward!(self => self.problem; parameter_count residual_count row_group residuals linearize domain parameter_name);
 
-    fn communicator(&self) -> Option<&Communicator> {
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+/// Those of this rank's rows, but for blocks and products, which need all rows.
+impl<T: Real, P: LeastSquares<T>> Capabilities<T> for Sharded<P> {
+    forward!(self => self.problem.capabilities(); concurrent derivatives_are_cheap cost_of linearize_columns
+        second_directional_derivative second_derivative_product transposed_product);
+
+    fn communicator(&mut self) -> Option<&Communicator> {
         Some(&self.ranks)
     }
 }

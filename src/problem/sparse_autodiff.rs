@@ -2,7 +2,7 @@
 
 use super::autodiff::{AutoDiff, Residuals};
 use super::sparsity::{Sparsity, SparsityError};
-use super::{BlockJacobian, EvaluationError, LeastSquares};
+use super::{BlockJacobian, Capabilities, EvaluationError, LeastSquares};
 use crate::autodiff::Dual;
 use crate::real::Real;
 
@@ -230,14 +230,6 @@ impl<T: Real, F: Residuals<T>> LeastSquares<T> for SparseAutoDiff<F> {
         self.function.evaluate(x, first, r)
     }
 
-    fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
-        Some(self)
-    }
-
-    fn derivatives_are_cheap(&self) -> bool {
-        self.sparsity.color_count() <= 15
-    }
-
     fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
         if r.is_empty() {
             return Ok(());
@@ -256,5 +248,19 @@ impl<T: Real, F: Residuals<T>> LeastSquares<T> for SparseAutoDiff<F> {
 
     fn parameter_name(&self, index: usize) -> String {
         self.function.parameter_name(index)
+    }
+
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+impl<T: Real, F: Residuals<T>> Capabilities<T> for SparseAutoDiff<F> {
+    fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
+        Some(self)
+    }
+
+    fn derivatives_are_cheap(&mut self) -> Option<bool> {
+        Some(self.sparsity.color_count() <= 15)
     }
 }

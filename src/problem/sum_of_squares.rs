@@ -87,7 +87,7 @@ impl<T: Real, P: LeastSquares<T>> SumOfSquares<T, P> {
         for first in (0..m).step_by(rows) {
             let r = &mut self.residuals[..rows.min(m - first)];
             self.problem.residuals(x, first, r)?;
-            loss += self.problem.cost_of(first, r);
+            loss += self.problem.capabilities().cost_of(first, r);
         }
         Ok(loss)
     }
@@ -95,10 +95,10 @@ impl<T: Real, P: LeastSquares<T>> SumOfSquares<T, P> {
     /// The loss of the rows that are here, and their gradient, which is dense.
     fn loss_and_gradient_here(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
         self.check(x)?;
-        if self.problem.bounds().is_some_and(|bounds| !bounds.is_unbounded()) {
+        if self.problem.domain().bounds().is_some_and(|bounds| !bounds.is_unbounded()) {
             return Err("the problem has bounds, which steps along a gradient do not keep; take a full solve".into());
         }
-        if self.problem.manifold().is_some() {
+        if self.problem.domain().manifold().is_some() {
             return Err("the problem is on a manifold, which steps along a gradient leave; take a full solve".into());
         }
         gradients.clear();
@@ -112,7 +112,7 @@ impl<T: Real, P: LeastSquares<T>> SumOfSquares<T, P> {
             let r = &mut self.residuals[..rows.min(m - first)];
             let jacobian = &mut self.jacobian[..r.len() * n];
             self.problem.linearize(x, first, r, jacobian)?;
-            loss += self.problem.cost_of(first, r);
+            loss += self.problem.capabilities().cost_of(first, r);
             if n > 0 {
                 add_rows_times(gradient, jacobian, r);
             }
@@ -121,8 +121,10 @@ impl<T: Real, P: LeastSquares<T>> SumOfSquares<T, P> {
     }
 
     /// Sums the losses of all ranks, and numbers besides.
-    fn sum_over_ranks(&self, loss: Result<T, EvaluationError>, others: &mut [T]) -> Result<T, EvaluationError> {
-        let Some(ranks) = self.problem.communicator().filter(|ranks| ranks.size() > 1) else { return loss };
+    fn sum_over_ranks(&mut self, loss: Result<T, EvaluationError>, others: &mut [T]) -> Result<T, EvaluationError> {
+        let Some(ranks) = self.problem.capabilities().communicator().filter(|ranks| ranks.size() > 1) else {
+            return loss;
+        };
         let (loss, own) = loss.map_or_else(|error| (T::ZERO, Err(error)), |loss| (loss, Ok(())));
         let mut message = [&*others, &[loss]].concat();
         ranks.try_all_sum(&mut message, own).map_err(EvaluationError::new)?;

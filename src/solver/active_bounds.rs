@@ -26,12 +26,12 @@ pub struct ActiveBound<T> {
 /// Bounds of another number of parameters.
 #[inline]
 pub(crate) fn bounds_of<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P) -> Result<Option<&Bounds<T>>, SolveError> {
-    let Some(bounds) = problem.bounds() else { return Ok(None) };
+    let Some(bounds) = problem.domain().bounds() else { return Ok(None) };
     let (expected, found) = (problem.parameter_count(), bounds.len());
     if expected != found {
         return Err(SolveError::WrongBoundsLength { expected, found });
     }
-    if problem.manifold().is_some() && !bounds.is_unbounded() {
+    if problem.domain().manifold().is_some() && !bounds.is_unbounded() {
         return Err(SolveError::OnManifold { what: "bounds" });
     }
     Ok(Some(bounds).filter(|bounds| !bounds.is_unbounded()))

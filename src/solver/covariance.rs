@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::triangle::Triangle;
 use crate::kernels::vector::{all_finite, safe_norm, underflows};
 use crate::precision::compile_once;
-use crate::problem::{Bounds, EvaluationError, LeastSquares};
+use crate::problem::{Bounds, EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 
 /// Covariance of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.
@@ -132,7 +132,7 @@ impl<T: Real> Covariance<T> {
         if x.len() != expected || n == 0 {
             return Err(CovarianceError::WrongLength { expected, found: x.len() });
         }
-        if let Some(found) = problem.bounds().map(Bounds::len).filter(|&found| found != n) {
+        if let Some(found) = problem.domain().bounds().map(Bounds::len).filter(|&found| found != n) {
             return Err(CovarianceError::WrongBoundsLength { expected: n, found });
         }
         let Triangle { mut triangle, gradient, sum_of_squares, rows: m, .. } =
@@ -141,7 +141,8 @@ impl<T: Real> Covariance<T> {
             return Err(CovarianceError::NoResiduals);
         }
         let holds = |bounds: &Bounds<T>, j: usize| bounds.holds(j, x[j], gradient[j]).is_some();
-        let is_held: Vec<bool> = (0..n).map(|j| problem.bounds().is_some_and(|bounds| holds(bounds, j))).collect();
+        let is_held: Vec<bool> =
+            (0..n).map(|j| problem.domain().bounds().is_some_and(|bounds| holds(bounds, j))).collect();
         for j in (0..n).filter(|&j| is_held[j]) {
             triangle.iter_mut().skip(j).step_by(n).for_each(|r| *r = T::ZERO);
         }

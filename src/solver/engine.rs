@@ -120,7 +120,7 @@ impl<T: Real> SolveCall<'_, T> {
         let SolveCall { settings, damping, problem, start, observer } = self;
         let ranks = settings.open_at(problem, start)?;
         let plan = settings.plan_for(problem, ranks.as_ref(), settings.scaling, Ridge::None)?;
-        let blocks = problem.blocks().map(|blocks| &*blocks);
+        let blocks = problem.capabilities().blocks().map(|blocks| &*blocks);
         let model = forms.model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
         let parts = (model, damping, start.to_vec());
         if !settings.log {

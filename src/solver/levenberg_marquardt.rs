@@ -25,7 +25,7 @@ use crate::real::Real;
 /// A loss that is convex in the outputs of a model, such as a cross-entropy, is minimised in the same way: `r` and `J`
 /// then stand for its gradient `Jᵀr` and its second derivative `JᵀJ` (generalised Gauss–Newton), while the cost that
 /// steps are judged by is the loss itself. See [`nn::GaussNewton`](crate::nn::GaussNewton) and
-/// [`LeastSquares::cost_of`].
+/// [`Capabilities::cost_of`](crate::problem::Capabilities::cost_of).
 ///
 /// # Cost
 ///
@@ -50,7 +50,7 @@ use crate::real::Real;
 ///
 /// # Bounds
 ///
-/// Where a problem has [bounds](LeastSquares::bounds), every step is the minimum of the damped linear model within them,
+/// Where a problem has [bounds](crate::problem::Domain::with_bounds), every step is the minimum of the damped linear model within them,
 /// with its own set of parameters at bounds, and all that is said of the gradient is said of the parameters that no bound
 /// holds. So the solve ends at a minimum within the bounds, to all digits; parameters that end at one are exactly there,
 /// and in [`Report::active`]. No point outside is evaluated. A start outside is refused.
@@ -164,7 +164,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     /// become longer, as it leads back to the floor: networks that solve differential equations need about half of the steps.
     /// Corrections end once one is shorter than 2 % of the step, or longer than half of the one before.
     ///
-    /// They are made for problems that know [`transposed_product`](crate::LeastSquares::transposed_product), as networks do, without
+    /// They are made for problems that know [`transposed_product`](crate::problem::Capabilities::transposed_product), as networks do, without
     /// bounds or manifolds, by the normal equations and QR.
     pub fn with_chord_corrections(self, most: usize) -> Self {
         self.set(|settings| settings.chord_corrections = most)
@@ -350,7 +350,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         problem: &mut P,
         start: SVector<T, N>,
     ) -> Result<Report<T, SVector<T, N>>, SolveError> {
-        if problem.manifold().is_some() {
+        if problem.domain().manifold().is_some() {
             return Err(SolveError::OnManifold { what: "solve of a fixed size" });
         }
         let report = engine::minimize_fixed(&self.settings, self.damping.clone(), problem, start.into())?;

@@ -8,7 +8,7 @@ use super::{Acceleration, CancelToken, Scaling, SolveError};
 use crate::clock::HAS_CLOCK;
 use crate::evaluation::RankSync;
 use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
-use crate::problem::LeastSquares;
+use crate::problem::{LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 
 /// Limit of the iterations unless another is set.
@@ -122,10 +122,11 @@ impl<T: Real> Settings<T> {
     #[inline]
     pub(crate) fn open<P: LeastSquares<T> + ?Sized>(
         &self,
-        problem: &P,
+        problem: &mut P,
         start: &[T],
     ) -> Result<Option<RankSync<T>>, SolveError> {
-        let rank_sync = RankSync::open(problem, self.check(problem, start))?;
+        let checked = self.check(problem, start);
+        let rank_sync = RankSync::open(problem, checked)?;
         if rows_and_group(problem, rank_sync.as_ref()).0 == 0 {
             return Err(SolveError::NoResiduals);
         }
@@ -141,7 +142,7 @@ impl<T: Real> Settings<T> {
     #[inline]
     pub(super) fn open_at<P: LeastSquares<T> + ?Sized>(
         &self,
-        problem: &P,
+        problem: &mut P,
         start: &[T],
     ) -> Result<Option<RankSync<T>>, SolveError> {
         let ranks = self.open(problem, start)?;
@@ -198,7 +199,7 @@ impl<T: Real> Settings<T> {
             let (name, value) = (problem.parameter_name(index), start[index].to_f64());
             return Err(SolveError::NonFiniteStart { name, value });
         }
-        if let Some(manifold) = problem.manifold().filter(|manifold| !manifold.contains(start)) {
+        if let Some(manifold) = problem.domain().manifold().filter(|manifold| !manifold.contains(start)) {
             return Err(SolveError::StartOffManifold { manifold: manifold.name() });
         }
         check_start(problem, start)
@@ -217,11 +218,11 @@ impl<T: Real> Settings<T> {
         let (n, spread) = (problem.column_count(), rank_sync.is_some());
         let bounded = bounds_of(problem)?.is_some();
         let products = match scaling {
-            None | Some(Scaling::Identity) => problem.products(),
+            None | Some(Scaling::Identity) => problem.capabilities().products(),
             Some(_) => None,
         };
         let products = products.and_then(|products| products.work(std::slice::from_ref(&(0..n))));
-        let blocks = problem.blocks().is_some();
+        let blocks = problem.capabilities().blocks().is_some();
         let size = Size { m, n, group, products, ridge, bounded, blocks, spread, truncation: self.truncation };
         let plan = Plan::new::<T>(self.linear_solver, &size, self.memory_budget)
             .map_err(|error| SolveError::no_plan(error, self.memory_budget))?;

@@ -164,7 +164,7 @@ impl<T: Real> Training<T> {
         if bounds_of(batch)?.is_some() {
             return Err(SolveError::BoundedMinibatch);
         }
-        if batch.manifold().is_some() {
+        if batch.domain().manifold().is_some() {
             return Err(SolveError::OnManifold { what: "steps of training" });
         }
         self.damping_before.clear();

@@ -5,7 +5,7 @@ use crate::evaluation::{ParallelSums, Tiles};
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{absorb_rows, cholesky_inverse_form, read_triangle, write_triangle};
 use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot};
-use crate::problem::{EvaluationError, LeastSquares};
+use crate::problem::{EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 use crate::storage::Dynamic;
 
@@ -35,10 +35,10 @@ impl<T: Real> Triangle<T> {
 
     /// Returns the triangle of the Jacobian at `x`, with the rows of all ranks.
     pub(super) fn at(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Result<Self, EvaluationError> {
-        let here = Self::here(problem, x);
-        match problem.communicator().filter(|ranks| ranks.size() > 1) {
+        let (here, columns) = (Self::here(problem, x), problem.column_count());
+        match problem.capabilities().communicator().filter(|ranks| ranks.size() > 1) {
             None => here,
-            Some(ranks) => Self::of_all(ranks, problem.column_count(), here),
+            Some(ranks) => Self::of_all(ranks, columns, here),
         }
     }
 
@@ -105,9 +105,9 @@ impl<T: Real> Triangle<T> {
         let (n, group) = (problem.column_count(), problem.row_group());
         let mut here = Triangle { rows: problem.residual_count(), ..Self::new(n) };
         let Triangle { triangle: gram, gradient, sum_of_squares, rows } = &mut here;
-        let are_shared = problem.communicator().is_some_and(|ranks| ranks.size() > 1);
+        let are_shared = problem.capabilities().communicator().is_some_and(|ranks| ranks.size() > 1);
         if let Some(mut sums) = ParallelSums::new(*rows, n, group).filter(|_| !are_shared)
-            && let Some(concurrent) = problem.concurrent(x)
+            && let Some(concurrent) = problem.capabilities().concurrent(x)
         {
             *sum_of_squares = sums.linearize(concurrent, gram, gradient)?.1;
         } else {

@@ -294,7 +294,7 @@ fn products_use_their_memory_again() {
         network.batch(&views, &[targets.slice(s![..rows_of_batch, ..])]).unwrap();
         for columns in [std::slice::from_ref(&(0..n)), &[0..20, 74..n]] {
             let (m, count) = (2 * rows_of_batch, columns.iter().map(|range| range.len()).sum::<usize>());
-            let products = network.products().unwrap();
+            let products = network.capabilities().products().unwrap();
             products.work(columns).unwrap();
             products.linearize_products(x, columns, &mut rows[..m]).unwrap();
             products.row_gram(&mut gram[..m * m]).unwrap();
@@ -350,7 +350,10 @@ fn networks_use_their_memory_again() {
         network.loss_and_gradient(x, &mut gradients).unwrap();
         network.residuals(x, 0, &mut r).unwrap();
         network.linearize(x, 0, &mut r, &mut jacobian).unwrap();
-        network.linearize_columns(x, 0, &mut r, &[3..7, 90..100], &mut jacobian[..100 * 6 * 14]).unwrap();
+        network
+            .capabilities()
+            .linearize_columns(x, 0, &mut r, &[3..7, 90..100], &mut jacobian[..100 * 6 * 14])
+            .unwrap();
         network.jacobian_vector(x, x, &mut rows[..rows_of_batch * 6]).unwrap();
         network.jacobian_transposed_vector(x, &rows[..rows_of_batch * 6], &mut products).unwrap();
         network.predict_into(&variables, &views, y, predictions.slice_mut(s![..rows_of_batch, ..])).unwrap();

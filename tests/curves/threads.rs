@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use marquardt::curve::Curve;
 use marquardt::linear::LinearForm;
-use marquardt::problem::{Analytic, ConcurrentRows};
+use marquardt::problem::{Analytic, Capabilities, ConcurrentRows};
 use marquardt::solver::Status;
 use marquardt::{CurveError, CurveFit, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Real, model};
 
@@ -189,6 +189,12 @@ impl LeastSquares<f64> for Waves {
         self.linearize_rows(first, r, j, &mut Vec::new()).map(|_| ())
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for Waves {
     fn concurrent(&mut self, x: &[f64]) -> Option<&dyn ConcurrentRows<f64>> {
         self.x = x.to_vec();
         Some(self)

@@ -206,7 +206,7 @@ fn products<T: Real, P: LeastSquares<T> + ?Sized>(problem: &mut P, x: &[T]) -> [
     let mut found = [m, m * n, m, n, m * m].map(|count| vec![T::ZERO; count]);
     let [r, jacobian, product, transposed, gram] = &mut found;
     problem.linearize(x, 0, r, jacobian).unwrap();
-    let products = problem.products().unwrap();
+    let products = problem.capabilities().products().unwrap();
     products.linearize_products(x, std::slice::from_ref(&(0..n)), r).unwrap();
     products.multiply(&wave(n, 0.1), product).unwrap();
     products.multiply_transposed(&wave(m, 0.2), transposed).unwrap();

@@ -7,7 +7,7 @@ use marquardt::nn::{
     Targets,
 };
 use marquardt::optim::Optimizer;
-use marquardt::problem::{JacobianProducts, NotLeastSquares, Objective};
+use marquardt::problem::{Capabilities, JacobianProducts, NotLeastSquares, Objective};
 use marquardt::solver::Acceleration;
 use marquardt::variables::Gradients;
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Variables};
@@ -317,6 +317,12 @@ impl LeastSquares<f64> for WithoutCurvature {
         self.0.linearize(x, first, r, j)
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for WithoutCurvature {
     fn cost_of(&mut self, first: usize, r: &[f64]) -> f64 {
         self.0.cost_of(first, r)
     }

@@ -283,7 +283,7 @@ fn the_largest_bends_as_it_is_computed() {
     };
     let (here, above, below) = (along(0.0), along(1e-5), along(-1e-5));
     let mut second = vec![f64::NAN; m];
-    assert!(network.second_directional_derivative(x, &v, 0, &mut second).unwrap());
+    assert!(network.capabilities().second_directional_derivative(x, &v, 0, &mut second).unwrap());
     for (k, &second) in second.iter().enumerate() {
         let (slope, bend) = ((above.0[k] - below.0[k]) / 2e-5, (above.1[k] - below.1[k]) / 2e-5);
         assert!((here.1[k] - slope).abs() < 1e-7, "{k}: {}, {slope}", here.1[k]);

@@ -375,7 +375,7 @@ fn reweighted_residuals_bend_as_the_outputs_do() {
         let mut network = Sequential::new(1).dense(2).tanh().compile(&mut Variables::new(), 0, loss).unwrap();
         network.batch(&[array![[1.0]].view()], &[array![[0.0, 3.0]].view()]).unwrap();
         let (mut second, mut r, mut jacobian) = ([f64::NAN; 2], [f64::NAN; 2], [f64::NAN; 8]);
-        assert!(network.second_directional_derivative(&[0.1; 4], &[1.0; 4], 0, &mut second).unwrap());
+        assert!(network.capabilities().second_directional_derivative(&[0.1; 4], &[1.0; 4], 0, &mut second).unwrap());
         network.linearize(&[0.1; 4], 0, &mut r, &mut jacobian).unwrap();
         (second, [jacobian[0], jacobian[5]])
     }

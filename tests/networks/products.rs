@@ -78,9 +78,9 @@ fn agree<T: Real>(
     let flops = [work.linearize, work.row_gram.unwrap(), work.product].map(|work| work.flops());
     prop_assert!(flops[0] > 0.0 && flops.iter().all(|&flops| flops >= 0.0));
     let cost = network.linearize_products(x, columns, &mut r).unwrap();
-    network.linearize_columns(x, 0, &mut expected_r, columns, &mut jacobian).unwrap();
+    network.capabilities().linearize_columns(x, 0, &mut expected_r, columns, &mut jacobian).unwrap();
     close(&r, &expected_r, 0.0)?;
-    close(&[cost], &[network.cost_of(0, &expected_r)], tolerance)?;
+    close(&[cost], &[network.capabilities().cost_of(0, &expected_r)], tolerance)?;
     let expected = from_jacobian(&jacobian, n, network.row_group());
     let found = from_factors(network, m, n);
     close(&found.gram, &expected.gram, tolerance)?;

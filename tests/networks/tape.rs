@@ -107,15 +107,15 @@ proptest! {
 
         let (mut second, mut again) = (vec![f64::NAN; m], vec![f64::NAN; m]);
         let (mut product, mut expected) = (vec![1.0; n], vec![f64::NAN; n]);
-        prop_assert!(built.network.second_directional_derivative(&x, &v, 0, &mut second).unwrap());
+        prop_assert!(built.network.capabilities().second_directional_derivative(&x, &v, 0, &mut second).unwrap());
         assert_close(&second, &differences, 1e-6)?;
-        prop_assert!(built.network.second_derivative_product(&x, &v, 0, &mut again, &mut product).unwrap());
+        prop_assert!(built.network.capabilities().second_derivative_product(&x, &v, 0, &mut again, &mut product).unwrap());
         prop_assert_eq!(&again, &second);
         built.network.jacobian_transposed_vector(&x, &second, &mut expected).unwrap();
         expected.iter_mut().for_each(|expected| *expected += 1.0);
         assert_close(&product, &expected, 1e-12)?;
         product.fill(1.0);
-        prop_assert!(built.network.transposed_product(&x, 0, &second, &mut product).unwrap());
+        prop_assert!(built.network.capabilities().transposed_product(&x, 0, &second, &mut product).unwrap());
         assert_close(&product, &expected, 1e-12)?;
     }
 
@@ -132,7 +132,7 @@ proptest! {
             let wanted: Vec<usize> = columns.iter().cloned().flatten().collect();
             let (mut some_r, mut some) = (vec![f64::NAN; m], vec![f64::NAN; m * wanted.len()]);
             let x = built.variables.values();
-            prop_assert!(built.network.linearize_columns(x, 0, &mut some_r, &columns, &mut some).unwrap());
+            prop_assert!(built.network.capabilities().linearize_columns(x, 0, &mut some_r, &columns, &mut some).unwrap());
             let expected: Vec<f64> = (0..m).flat_map(|i| wanted.iter().map(move |&k| (i, k))).map(|(i, k)| jacobian[i * n + k]).collect();
             prop_assert_eq!(&some_r, &r);
             prop_assert_eq!(&some, &expected);
@@ -378,7 +378,7 @@ fn losses_that_are_no_sums_of_squares() {
     for first in [0, 10, 20] {
         let (mut r, mut jacobian) = (vec![0.0; 10], vec![0.0; 10 * x.len()]);
         seen.linearize(x, first, &mut r, &mut jacobian).unwrap();
-        cost += seen.cost_of(first, &r);
+        cost += seen.capabilities().cost_of(first, &r);
         for (row, r) in jacobian.chunks_exact(x.len()).zip(r) {
             expected.iter_mut().zip(row).for_each(|(sum, j)| *sum += r * j);
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::nn::{MeanSquaredError, Network, Sequential, SparseCategoricalCrossentropy};
 use marquardt::optim::{Optimizer, OptimizerError};
-use marquardt::problem::{JacobianProducts, NotLeastSquares, Objective, ProductWork};
+use marquardt::problem::{Capabilities, JacobianProducts, NotLeastSquares, Objective, ProductWork};
 use marquardt::variables::Gradients;
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Real, SolveError, Variables};
 use ndarray::Array2;
@@ -46,6 +46,12 @@ impl<T: Real> LeastSquares<T> for ByProducts<T> {
         Err("rows of the Jacobian are not known".into())
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+impl<T: Real> Capabilities<T> for ByProducts<T> {
     fn cost_of(&mut self, first: usize, r: &[T]) -> T {
         self.network.cost_of(first, r)
     }

@@ -1,5 +1,6 @@
 //! Every policy, scaling and acceleration on classic problems, and the default on hard ones.
 
+use marquardt::problem::Capabilities;
 use marquardt::solver::damping::{
     DampedSystem, Damping, DampingPolicy, GainRatio, IllConditioned, Multiplicative, Trial, TrustRegion,
 };
@@ -137,6 +138,12 @@ impl LeastSquares<f64> for Corrected {
         self.0.linearize(x, first, r, jacobian)
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for Corrected {
     fn transposed_product(
         &mut self,
         x: &[f64],

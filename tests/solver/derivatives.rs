@@ -218,7 +218,7 @@ proptest! {
     ) {
         let mut problem = AutoDiff(problem);
         let mut second = [0.0; 6];
-        prop_assert!(problem.second_directional_derivative(&x, &v, 0, &mut second).unwrap());
+        prop_assert!(problem.capabilities().second_directional_derivative(&x, &v, 0, &mut second).unwrap());
         let direction = nalgebra::DVector::from(v.clone());
         let mut along = |t: f64| {
             let moved: Vec<_> = x.iter().zip(&v).map(|(x, v)| x + t * v).collect();

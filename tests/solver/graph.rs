@@ -9,7 +9,7 @@ use marquardt::graph::{
 };
 use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::manifold::{Euclidean, Manifold, Pose2, Pose3, ProductManifold, SE2, SE3, SO2};
-use marquardt::problem::{BlockJacobian, Bounded};
+use marquardt::problem::{BlockJacobian, Bounded, Capabilities};
 use marquardt::solver::{IterationRecord, Status};
 use marquardt::{Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Real, Scalar, SolveError};
 use nalgebra::DMatrix;
@@ -647,6 +647,12 @@ impl LeastSquares<f64> for Chained {
         self.residuals(x, first, r)
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for Chained {
     fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<f64>> {
         Some(self)
     }

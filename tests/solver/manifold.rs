@@ -169,10 +169,10 @@ fn a_graph_of_poses_closes_its_loop() {
     let chain = Chain::new(12);
     let start = chain.start();
     let mut problem = OnManifold::new(AutoDiff(chain), poses(12)).unwrap();
-    check_manifold(problem.manifold().unwrap(), &start).unwrap();
+    check_manifold(problem.domain().manifold().unwrap(), &start).unwrap();
     let report = LevenbergMarquardt::new().minimize(&mut problem, &start).unwrap();
     assert!(report.is_converged() && report.cost < 1e-2 && report.iterations < 40, "{report}");
-    assert!(problem.manifold().unwrap().contains(&report.x));
+    assert!(problem.domain().manifold().unwrap().contains(&report.x));
     // Every direction of every pose is determined, and the first pose best.
     let covariance = Covariance::at(&mut problem, &report.x).unwrap();
     assert!(covariance.undetermined().is_empty() && covariance.unscaled().nrows() == 36);

@@ -108,7 +108,7 @@ proptest! {
             let mut problem = Robust::new(AutoDiff(curve.clone()), loss, scale(loss)).unwrap();
             let (mut r, mut jacobian) = (vec![0.0; 60], vec![0.0; 180]);
             problem.linearize(&x, 0, &mut r, &mut jacobian).unwrap();
-            let found = problem.cost_of(0, &r);
+            let found = problem.capabilities().cost_of(0, &r);
             prop_assert!((found - cost(&curve, loss, &x)).abs() <= 1e-13 * found, "{loss}");
             for (row, r) in jacobian.chunks_exact(3).zip(&r) {
                 (0..3).for_each(|j| gradient[j] += row[j] * r);
@@ -225,8 +225,8 @@ fn acceleration_follows_the_residuals() {
     let mut exact = Robust::new(AutoDiff(curve.clone()), Loss::Cauchy, 0.1).unwrap();
     let mut differences = Robust::new(numeric, Loss::Cauchy, 0.1).unwrap();
     let (mut expected, mut found) = (vec![0.0; 60], vec![0.0; 60]);
-    assert!(exact.second_directional_derivative(&x, &v, 0, &mut expected).unwrap());
-    assert!(differences.second_directional_derivative(&x, &v, 0, &mut found).unwrap());
+    assert!(exact.capabilities().second_directional_derivative(&x, &v, 0, &mut expected).unwrap());
+    assert!(differences.capabilities().second_directional_derivative(&x, &v, 0, &mut found).unwrap());
     assert!(common::close(&found, &expected, 0.05), "{found:?}\n{expected:?}");
 
     let minimize = |acceleration| {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use marquardt::problem::{Analytic, Bounded, FiniteDifference, Separable, SeparableError};
+use marquardt::problem::{Analytic, Bounded, Capabilities, FiniteDifference, Separable, SeparableError};
 use marquardt::solver::Status;
 use marquardt::{
     AutoDiff, Bounds, CurveFit, Dual, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Report, Residuals,
@@ -249,6 +249,12 @@ impl LeastSquares<f64> for ByColumns {
         Err("columns alone are asked for".into())
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for ByColumns {
     fn linearize_columns(
         &mut self,
         x: &[f64],

@@ -63,7 +63,7 @@ proptest! {
         prop_assert_eq!(&r, &r_of_sparse);
         prop_assert_eq!(&jacobian, &of_sparse);
         let mut k = 0;
-        sparse.blocks().unwrap().linearize_blocks(&x, &mut |r, entries| {
+        sparse.capabilities().blocks().unwrap().linearize_blocks(&x, &mut |r, entries| {
             assert_eq!(r, &r_of_sparse[k..=k]);
             let mut entries = entries.iter();
             for (j, &derivative) in jacobian[9 * k..9 * (k + 1)].iter().enumerate() {
@@ -216,7 +216,7 @@ proptest! {
         }
         let (_, jacobian) = fill(&mut dense, 0);
         let mut row = 0;
-        LeastSquares::<f64>::blocks(&mut sparse).unwrap().linearize_blocks(&x, &mut |_, entries| {
+        LeastSquares::<f64>::capabilities(&mut sparse).blocks().unwrap().linearize_blocks(&x, &mut |_, entries| {
             let nonzero: Vec<f64> = jacobian[COLUMNS * row..COLUMNS * (row + 1)].iter().copied().filter(|&entry| entry != 0.0).collect();
             assert!(entries.len() >= nonzero.len());
             row += 1;

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use marquardt::graph::{CostFunction, Problem, RelativePose2, RelativePose3};
 use marquardt::manifold::{Euclidean, Pose2, Pose3, SE2, SE3};
-use marquardt::problem::ConcurrentRows;
+use marquardt::problem::{Capabilities, ConcurrentRows};
 use marquardt::solver::{Acceleration, Status};
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Scalar};
 
@@ -287,6 +287,12 @@ impl LeastSquares<f64> for DecayLoss {
         Ok(())
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for DecayLoss {
     fn cost_of(&mut self, _: usize, _: &[f64]) -> f64 {
         self.1
     }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use marquardt::autodiff::Difference;
 use marquardt::linear::{LinearForm, LinearSolver};
-use marquardt::problem::{Analytic, FiniteDifference, Robust};
+use marquardt::problem::{Analytic, Capabilities, FiniteDifference, Robust};
 use marquardt::solver::{Acceleration, IterationRecord, Status};
 use marquardt::{
     AutoDiff, CurveFit, EvaluationError, LeastSquares, LevenbergMarquardt, Loss, Real, Report, Residuals, Scalar,
@@ -347,6 +347,12 @@ impl LeastSquares<f64> for Deceptive {
         self.residuals(x, 0, r)
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for Deceptive {
     fn cost_of(&mut self, _: usize, r: &[f64]) -> f64 {
         if r[0].is_finite() { 0.5 * r[0] * r[0] } else { 0.0 }
     }
@@ -380,6 +386,12 @@ impl LeastSquares<f64> for Raised {
         self.residuals(x, 0, r)
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for Raised {
     fn cost_of(&mut self, _: usize, r: &[f64]) -> f64 {
         0.5 * r[0] * r[0] + 1.0
     }

@@ -10,8 +10,8 @@ use crate::nn::batch::Batch;
 use crate::nn::layer_blocks::LayerBlocks;
 use crate::nn::weighted_loss::{Outputs, WeightedLoss};
 use crate::problem::{
-    EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored, NotLeastSquares,
-    Objective,
+    Capabilities, EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored,
+    NotLeastSquares, Objective,
 };
 use crate::real::Real;
 use crate::variables::Gradients;
@@ -348,6 +348,16 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
         Ok(())
     }
 
+    fn parameter_name(&self, index: usize) -> String {
+        self.model.parameter_name(index)
+    }
+
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+impl<T: Real> Capabilities<T> for ExternalBatch<'_, T> {
     fn cost_of(&mut self, _first: usize, _r: &[T]) -> T {
         self.memory.cost
     }
@@ -370,15 +380,11 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
     }
 
     /// Returns false: a pull takes longer than an evaluation.
-    fn derivatives_are_cheap(&self) -> bool {
-        false
+    fn derivatives_are_cheap(&mut self) -> Option<bool> {
+        Some(false)
     }
 
     fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
         Some(self)
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.model.parameter_name(index)
     }
 }

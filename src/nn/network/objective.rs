@@ -8,8 +8,8 @@ use crate::kernels::vector::dot;
 use crate::nn::BatchError;
 use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, coming_from};
 use crate::problem::{
-    EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored, NotLeastSquares,
-    Objective,
+    Capabilities, EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored,
+    NotLeastSquares, Objective,
 };
 use crate::real::Real;
 use crate::variables::Gradients;
@@ -65,6 +65,16 @@ impl<T: Real> LeastSquares<T> for Network<T> {
         self.evaluate_rows(x, first, r, Some(jacobian))
     }
 
+    fn parameter_name(&self, index: usize) -> String {
+        self.variables.parameter_name(index)
+    }
+
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
+    }
+}
+
+impl<T: Real> Capabilities<T> for Network<T> {
     fn linearize_columns(
         &mut self,
         x: &[T],
@@ -117,20 +127,16 @@ impl<T: Real> LeastSquares<T> for Network<T> {
     }
 
     /// Returns false: the products that follow a linearisation cost more than the forward sweep that it would save.
-    fn derivatives_are_cheap(&self) -> bool {
-        false
+    fn derivatives_are_cheap(&mut self) -> Option<bool> {
+        Some(false)
     }
 
     fn products(&mut self) -> Option<&mut dyn JacobianProducts<T>> {
         Some(self)
     }
 
-    fn communicator(&self) -> Option<&Communicator> {
+    fn communicator(&mut self) -> Option<&Communicator> {
         self.several_ranks()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.variables.parameter_name(index)
     }
 }
 

@@ -72,11 +72,11 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         if expected != found {
             return Err(SolveError::WrongStartLength { expected, found }.into());
         }
-        if let Some(found) = problem.bounds().map(Bounds::len).filter(|&found| found != expected) {
+        if let Some(found) = problem.domain().bounds().map(Bounds::len).filter(|&found| found != expected) {
             return Err(SolveError::WrongBoundsLength { expected, found }.into());
         }
         let mut memory = SelectionMemory::of(variables.values());
-        memory.bounds = problem.bounds().map(|bounds| bounds.of_columns(&columns));
+        memory.bounds = problem.domain().bounds().map(|bounds| bounds.of_columns(&columns));
         let mut start = vec![T::ZERO; count(&columns)];
         gather(&mut start, variables.values(), &columns);
         let solver = self.for_weights();

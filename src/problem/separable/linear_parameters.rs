@@ -37,7 +37,7 @@ pub(crate) fn linear_parameters<T: Real, P: LeastSquares<T>>(
     if expected != found {
         return Err(SeparableError::WrongLength { expected, found });
     }
-    let bounds = problem.bounds().filter(|bounds| !bounds.is_unbounded()).cloned();
+    let bounds = problem.domain().bounds().filter(|bounds| !bounds.is_unbounded()).cloned();
     let within = |mut x: Vec<T>| {
         if let Some(bounds) = &bounds {
             bounds.project(&mut x);
@@ -118,7 +118,7 @@ impl<T: Real> LinearityProbe<T> {
         let mut moved = x.to_vec();
         for k in 0..x.len() {
             let unit = if x[k] == T::ZERO { T::ONE } else { x[k] };
-            let (lower, upper) = problem.bounds().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(k));
+            let (lower, upper) = problem.domain().bounds().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(k));
             let moves = MOVES.iter().any(|&share| {
                 let step = T::from_f64(share) * unit;
                 let ahead = (x[k] + step).max(lower).min(upper);

@@ -9,7 +9,7 @@ pub use error::SeparableError;
 pub(crate) use linear_parameters::linear_parameters;
 
 use super::selected::{count, gather, scatter};
-use super::{Bounds, EvaluationError, LeastSquares};
+use super::{Bounds, Capabilities, Domain, EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::distributed::Communicator;
 use crate::kernels::column_space::ColumnSpace;
 use crate::kernels::vector::all_finite;
@@ -88,9 +88,9 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     /// # Errors
     ///
     /// [`SeparableError`] when a parameter does not exist, is named twice, or has bounds, or when there are none, or no others.
-    pub fn new(problem: P, linear: &[usize]) -> Result<Self, SeparableError> {
-        check_ranks(&problem)?;
-        if problem.manifold().is_some() {
+    pub fn new(mut problem: P, linear: &[usize]) -> Result<Self, SeparableError> {
+        check_ranks(&mut problem)?;
+        if problem.domain().manifold().is_some() {
             return Err(SeparableError::OnManifold);
         }
         let parameters = problem.parameter_count();
@@ -103,7 +103,8 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
             return Err(SeparableError::Repeated { name: problem.parameter_name(pair[0]) });
         }
         if let Some(&index) = ascending.iter().find(|&&index| is_bounded(&problem, index)) {
-            let (lower, upper) = problem.bounds().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(index));
+            let (lower, upper) =
+                problem.domain().bounds().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(index));
             let name = problem.parameter_name(index);
             return Err(SeparableError::Bounded { name, lower: lower.to_f64(), upper: upper.to_f64() });
         }
@@ -149,7 +150,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
     /// [`SeparableError`] when `at` has the wrong length or the problem cannot be evaluated there, and when no or all
     /// parameters are linear.
     pub fn detect(mut problem: P, at: &[T]) -> Result<Self, SeparableError> {
-        check_ranks(&problem)?;
+        check_ranks(&mut problem)?;
         let linear = linear_parameters(&mut problem, at)?;
         Self::new(problem, &linear)
     }
@@ -163,6 +164,7 @@ impl<T: Real, P: LeastSquares<T>> Separable<T, P> {
         Separable {
             // The solver refuses bounds of another length.
             bounds: problem
+                .domain()
                 .bounds()
                 .map(|bounds| if bounds.len() == n { bounds.of_columns(&other_columns) } else { bounds.clone() }),
             problem,
@@ -286,7 +288,7 @@ fn largest<T: Real>(column: &[T]) -> T {
 
 /// Returns true if the parameter has a bound.
 fn is_bounded<T: Real, P: LeastSquares<T>>(problem: &P, index: usize) -> bool {
-    problem.bounds().is_some_and(|bounds| bounds.is_bounded(index))
+    problem.domain().bounds().is_some_and(|bounds| bounds.is_bounded(index))
 }
 
 /// Fills `r`, and the front of `rows` with rows of these columns.
@@ -299,7 +301,7 @@ fn linearize_columns<T: Real, P: LeastSquares<T>>(
 ) -> Result<(), EvaluationError> {
     let (n, width) = (x.len(), count(columns));
     rows.resize(r.len() * n, T::ZERO);
-    if problem.linearize_columns(x, 0, r, columns, &mut rows[..r.len() * width])? {
+    if problem.capabilities().linearize_columns(x, 0, r, columns, &mut rows[..r.len() * width])? {
         return Ok(());
     }
     problem.linearize(x, 0, r, rows)?;
@@ -315,8 +317,8 @@ fn linearize_columns<T: Real, P: LeastSquares<T>>(
 }
 
 /// Refuses rows that are distributed over ranks.
-fn check_ranks<T: Real, P: LeastSquares<T>>(problem: &P) -> Result<(), SeparableError> {
-    match problem.communicator().map_or(1, Communicator::size) {
+fn check_ranks<T: Real, P: LeastSquares<T>>(problem: &mut P) -> Result<(), SeparableError> {
+    match problem.capabilities().communicator().map_or(1, Communicator::size) {
         1 => Ok(()),
         ranks => Err(SeparableError::SpreadOut { ranks }),
     }
@@ -384,16 +386,22 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Separable<T, P> {
         Ok(())
     }
 
-    fn derivatives_are_cheap(&self) -> bool {
-        self.problem.derivatives_are_cheap()
+    fn domain(&self) -> Domain<'_, T> {
+        self.bounds.as_ref().into()
     }
 
-    fn bounds(&self) -> Option<&Bounds<T>> {
-        self.bounds.as_ref()
+    fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
+        self
     }
 
     fn parameter_name(&self, index: usize) -> String {
         self.place_of(index).map_or_else(|| format!("x[{index}]"), |all| self.problem.parameter_name(all))
+    }
+}
+
+impl<T: Real, P: LeastSquares<T>> Capabilities<T> for Separable<T, P> {
+    fn derivatives_are_cheap(&mut self) -> Option<bool> {
+        Some(self.problem.derivatives_are_cheap())
     }
 }
 

@@ -12,7 +12,7 @@ use crate::solver::system::StepSystem;
 /// Long curved valleys make plain steps short. The correction follows the curve, for one second directional derivative
 /// of the residuals (exact with [`AutoDiff`](crate::AutoDiff), else one more evaluation) and, where the Jacobian does not
 /// fit one tile of the cache, one more pass over it. A problem with a cost of its own
-/// ([`LeastSquares::cost_of`](crate::LeastSquares::cost_of)) has to know that derivative itself; without it, its steps are not corrected.
+/// ([`Capabilities::cost_of`](crate::problem::Capabilities::cost_of)) has to know that derivative itself; without it, its steps are not corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Acceleration {

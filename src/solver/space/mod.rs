@@ -12,7 +12,7 @@ use super::damping::IllConditioned;
 use crate::evaluation::Evaluation;
 use crate::linear::Held;
 use crate::pass_on::pass_on;
-use crate::problem::{BoundSide, LeastSquares};
+use crate::problem::{BoundSide, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -124,10 +124,10 @@ impl<T: Real, S: Storage<T>> AnySpace<T, S> {
     /// The space of a problem that was checked.
     #[inline]
     pub(super) fn of<P: LeastSquares<T> + ?Sized>(problem: &P) -> Self {
-        if problem.manifold().is_some() {
+        if problem.domain().manifold().is_some() {
             return AnySpace::OnManifold(ManifoldSpace::new(problem.column_count()));
         }
-        match problem.bounds().filter(|bounds| !bounds.is_unbounded()) {
+        match problem.domain().bounds().filter(|bounds| !bounds.is_unbounded()) {
             None => AnySpace::Euclidean(EuclideanSpace),
             Some(bounds) => AnySpace::Boxed(BoxSpace::new(bounds)),
         }

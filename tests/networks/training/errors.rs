@@ -5,7 +5,7 @@ use marquardt::nn::{BatchArray, BatchError, MeanAbsoluteError, Sequential};
 use marquardt::optim::{
     Adam, ExponentialDecay, Hyperparameter, HyperparameterError, MovingAverage, Optimizer, OptimizerError, Sgd,
 };
-use marquardt::problem::{NotLeastSquares, SumOfSquares};
+use marquardt::problem::{Capabilities, NotLeastSquares, SumOfSquares};
 use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt, SolveError, Variables};
 use ndarray::{Array2, array};
 
@@ -135,6 +135,12 @@ impl LeastSquares<f64> for Sequence {
         self.good.linearize(x, first, r, j)
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for Sequence {
     fn second_directional_derivative(
         &mut self,
         x: &[f64],

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use marquardt::nn::{HalfSumOfSquares, Network, Tape};
 use marquardt::optim::Optimizer;
-use marquardt::problem::{Objective, SumOfSquares};
+use marquardt::problem::{Capabilities, Objective, SumOfSquares};
 use marquardt::solver::{IterationRecord, Scaling, Status};
 use marquardt::{AutoDiff, EvaluationError, LeastSquares, LevenbergMarquardt, Residuals, Scalar, Variables};
 use ndarray::{Array2, array};
@@ -186,8 +186,14 @@ impl LeastSquares<f64> for Exhausted {
         self.0.linearize(x, first, r, j)
     }
 
-    fn derivatives_are_cheap(&self) -> bool {
-        false
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for Exhausted {
+    fn derivatives_are_cheap(&mut self) -> Option<bool> {
+        Some(false)
     }
 }
 

@@ -4,7 +4,7 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
 use marquardt::nn::{MeanSquaredError, Network, Sequential};
 use marquardt::optim::{DampedStep, Optimizer, OptimizerError, StepReport};
-use marquardt::problem::{NotLeastSquares, Objective};
+use marquardt::problem::{Capabilities, NotLeastSquares, Objective};
 use marquardt::variables::Gradients;
 use marquardt::{EvaluationError, LeastSquares, Variables};
 use nalgebra::{DMatrix, DVector};
@@ -192,6 +192,12 @@ impl LeastSquares<f64> for Affine {
         spoil(j, self.jacobian)
     }
 
+    fn capabilities(&mut self) -> &mut dyn Capabilities<f64> {
+        self
+    }
+}
+
+impl Capabilities<f64> for Affine {
     /// Zero, so that acceleration needs no residuals.
     fn second_directional_derivative(
         &mut self,

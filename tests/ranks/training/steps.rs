@@ -10,7 +10,7 @@ use marquardt::problem::Objective;
 use marquardt::solver::Acceleration;
 use marquardt::solver::damping::TrustRegion;
 use marquardt::variables::Gradients;
-use marquardt::{LevenbergMarquardt, Variables};
+use marquardt::{LeastSquares, LevenbergMarquardt, Variables};
 use ndarray::{Array2, array, s};
 
 use super::problems::{CUTS, Data, assert_close, network, shard, the_same_on_all};
@@ -278,5 +278,5 @@ fn one_rank_alone_is_as_without_a_communicator() {
     let mut network = network.with_communicator(&Communicator::single());
     let none = Data::new(0);
     assert_eq!(network.batch(&none.inputs(), &none.targets()).unwrap_err(), BatchError::Empty);
-    assert!(marquardt::LeastSquares::communicator(&network).is_none());
+    assert!(LeastSquares::capabilities(&mut network).communicator().is_none());
 }

@@ -1,0 +1,70 @@
+//! Domain of a problem: where its parameters may be.
+
+use super::Bounds;
+use crate::manifold::Manifold;
+use crate::real::Real;
+
+/// Set of the points that the parameters of a problem may be at: all of `Rⁿ`, a box, or a manifold.
+///
+/// ```
+/// use marquardt::Bounds;
+/// use marquardt::problem::Domain;
+///
+/// let positive = Bounds::unbounded(2).with(0, 0.0, f64::INFINITY)?;
+/// let domain = Domain::default().with_bounds(&positive);
+/// assert_eq!(domain.bounds().map(Bounds::len), Some(2));
+/// assert!(domain.manifold().is_none());
+/// # Ok::<(), marquardt::problem::BoundsError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Domain<'a, T: Real> {
+    bounds: Option<&'a Bounds<T>>,
+    manifold: Option<&'a dyn Manifold<T>>,
+}
+
+/// All of `Rⁿ`.
+impl<T: Real> Default for Domain<'_, T> {
+    #[inline]
+    fn default() -> Self {
+        Domain { bounds: None, manifold: None }
+    }
+}
+
+/// A box, or all of `Rⁿ` without bounds.
+impl<'a, T: Real> From<Option<&'a Bounds<T>>> for Domain<'a, T> {
+    #[inline]
+    fn from(bounds: Option<&'a Bounds<T>>) -> Self {
+        Domain { bounds, manifold: None }
+    }
+}
+
+impl<'a, T: Real> Domain<'a, T> {
+    /// Bounds that the parameters must keep: those of the minimum, and of every point that the solver evaluates. A solve reads them
+    /// once, at its start.
+    #[inline]
+    #[must_use]
+    pub fn with_bounds(self, bounds: &'a Bounds<T>) -> Self {
+        Domain { bounds: Some(bounds), ..self }
+    }
+
+    /// Manifold that points are on, of as many entries as there are parameters. The solver then moves a point `x` by a step `δ` to
+    /// `x ⊞ δ`, and the Jacobian has a column for each entry of a step: `∂r(x ⊞ δ)/∂δ` at `δ = 0`. A problem on a manifold has no bounds:
+    /// a solve refuses it with [`SolveError::OnManifold`](crate::SolveError::OnManifold).
+    #[inline]
+    #[must_use]
+    pub fn with_manifold(self, manifold: &'a dyn Manifold<T>) -> Self {
+        Domain { manifold: Some(manifold), ..self }
+    }
+
+    /// The bounds; `None` without any.
+    #[inline]
+    pub fn bounds(&self) -> Option<&'a Bounds<T>> {
+        self.bounds
+    }
+
+    /// The manifold; `None` in Euclidean space.
+    #[inline]
+    pub fn manifold(&self) -> Option<&'a dyn Manifold<T>> {
+        self.manifold
+    }
+}
