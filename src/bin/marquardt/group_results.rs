@@ -1,6 +1,7 @@
 //! Results of fits of groups, in all formats.
 
 use marquardt::curve::ParameterState;
+use marquardt::digits;
 use serde_json::{Value, json};
 
 use crate::arguments::FitArguments;
@@ -8,7 +9,7 @@ use crate::failure::{Ending, Failure};
 use crate::output;
 use crate::report::{FitReport, parameters};
 use crate::stored::FitOfColumns;
-use crate::table::{Cell, Format, ResultTable, significant};
+use crate::table::{Cell, Format, ResultTable};
 use crate::terminal::note;
 
 /// Results of one group.
@@ -74,10 +75,10 @@ impl GroupResults<'_> {
             let heading = [self.by.to_owned(), "rows".to_owned()].into_iter().chain(names);
             let mut row = ResultTable::new(heading.chain(["residual_sd", "status"].map(str::to_owned)));
             let values = summary.parameters.iter().map(|parameter| {
-                let value = significant(parameter.value, 6);
+                let value = digits::number(parameter.value, 6);
                 Cell::Text(match parameter.standard_error {
                     _ if parameter.state == ParameterState::Undetermined => format!("{value} ± undetermined"),
-                    error if error > 0.0 && error.is_finite() => format!("{value} ± {}", significant(error, 3)),
+                    error if error > 0.0 && error.is_finite() => format!("{value} ± {}", digits::number(error, 3)),
                     _ => value,
                 })
             });
