@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::real::Real;
+
 /// A number, or its name where it is not finite.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
@@ -46,26 +48,43 @@ impl From<FloatOrName> for f64 {
 pub(crate) mod number {
     use super::*;
 
-    pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<T: Real, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = value.to_f64();
         if serializer.is_human_readable() {
-            FloatOrName::from(*value).serialize(serializer)
+            FloatOrName::from(value).serialize(serializer)
         } else {
             value.serialize(serializer)
         }
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        if deserializer.is_human_readable() {
-            FloatOrName::deserialize(deserializer).map(f64::from)
+    pub(crate) fn deserialize<'de, T: Real, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        let value = if deserializer.is_human_readable() {
+            FloatOrName::deserialize(deserializer)?.into()
         } else {
-            f64::deserialize(deserializer)
-        }
+            f64::deserialize(deserializer)?
+        };
+        Ok(T::from_f64(value))
     }
 }
 
 /// A number that is written exactly.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Exact(#[serde(with = "number")] pub(crate) f64);
+
+/// Serialisation of an optional list of numbers.
+pub(crate) mod optional_list {
+    use super::*;
+
+    pub(crate) fn serialize<T: Real, S: Serializer>(list: &Option<Vec<T>>, serializer: S) -> Result<S::Ok, S::Error> {
+        let exact = |list: &Vec<T>| list.iter().map(|value| Exact(value.to_f64())).collect::<Vec<_>>();
+        list.as_ref().map(exact).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, T: Real, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
+        let list = Option::<Vec<Exact>>::deserialize(deserializer)?;
+        Ok(list.map(|list| list.into_iter().map(|Exact(value)| T::from_f64(value)).collect()))
+    }
+}
 
 /// Serialisation of lists of numbers by name.
 pub(crate) mod named {

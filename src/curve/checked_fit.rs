@@ -14,7 +14,7 @@ use super::robust_sums::RobustSums;
 use super::{AnyCurve, CurveError, FitOptions};
 use crate::kernels::vector::all_finite;
 use crate::parallel;
-use crate::problem::{Capabilities, Evaluated, LeastSquares};
+use crate::problem::{Evaluated, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 use crate::solver::{
     ActiveBound, Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError,
@@ -204,7 +204,7 @@ impl<T: Real> CheckedFit<'_, T> {
         let mut r = vec![T::ZERO; curve_problem.residual_count()];
         let free = map.gather(at);
         let evaluated = curve_problem.residuals(&free, 0, &mut r);
-        let [cost] = summed(self.data.ranks(), evaluated.map(|()| [curve_problem.cost_of(0, &r)]))?;
+        let [cost] = summed(self.data.ranks(), evaluated.map(|()| [curve_problem.cost_of_rows(0, &r)]))?;
         Ok((curve_problem.expand(&free).0.to_vec(), cost))
     }
 

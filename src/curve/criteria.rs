@@ -20,6 +20,8 @@ pub(super) enum NoiseKind {
 /// Quality of a fit for the number of its parameters, in plain numbers, so that fits of different curves can be
 /// [compared](crate::curve::Comparison).
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound = "T: Real"))]
 #[non_exhaustive]
 pub struct Criteria<T> {
     /// Responses, and priors.
@@ -27,8 +29,10 @@ pub struct Criteria<T> {
     /// Free parameters, as far as the data determine them.
     pub parameters: usize,
     /// Sum of the squared whitened residuals; Pearson's `Σ (y − μ)²/μ` of counts.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     pub chi_square: T,
     /// The logarithm of the likelihood.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     pub log_likelihood: T,
     pub(super) noise: NoiseKind,
 }
@@ -39,24 +43,30 @@ impl<T: Real> Criteria<T> {
         self.observations - self.parameters
     }
 
-    /// `χ²` by the degrees of freedom; `None` without such.
+    /// `χ²` by the degrees of freedom; `None` without such. About one for a curve that fits, where the noise is known.
     pub fn reduced_chi_square(&self) -> Option<T> {
         let freedom = self.degrees_of_freedom();
         (freedom > 0).then(|| self.chi_square / T::from_f64(freedom as f64))
     }
 
-    /// Akaike's information criterion; see [`FittedCurve::aic`](crate::FittedCurve::aic).
+    /// Akaike's information criterion, of `n` observations and `p` parameters: `n ln(χ²/n) + 2p`, as in lmfit, or
+    /// `−2 ln L + 2p` where the noise is known. Less is better; only differences between fits of the same data count.
+    ///
+    /// R and statsmodels always take `−2 ln L` with its constants, and R counts the size of the noise as one more parameter
+    /// where it is not known: their differences are the same. They follow from
+    /// [`log_likelihood`](crate::FittedCurve::log_likelihood). `-∞` for a curve that meets all responses, where the noise is not known.
     pub fn aic(&self) -> T {
         self.deviance() + T::from_f64(2.0 * self.parameters as f64)
     }
 
-    /// Akaike's information criterion for few observations; see [`FittedCurve::aicc`](crate::FittedCurve::aicc).
+    /// Akaike's information criterion for few observations, the [AIC](Self::aic) and `2p(p + 1)/(n − p − 1)`. Infinite for
+    /// `n ≤ p + 1`. Here it makes a difference that R counts the size of the noise.
     pub fn aicc(&self) -> T {
         let (n, p) = (self.observations as f64, self.parameters as f64);
         if n > p + 1.0 { self.aic() + T::from_f64(2.0 * p * (p + 1.0) / (n - p - 1.0)) } else { T::INFINITY }
     }
 
-    /// The Bayesian information criterion; see [`FittedCurve::bic`](crate::FittedCurve::bic).
+    /// The Bayesian information criterion: the [AIC](Self::aic) with `p ln n` in place of `2p`.
     pub fn bic(&self) -> T {
         self.deviance() + T::from_f64(self.parameters as f64 * (self.observations as f64).ln())
     }

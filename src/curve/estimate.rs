@@ -55,9 +55,11 @@ impl<T: Real> Estimate<T> {
 
 /// Returns the number of standard errors to either side that an interval of this level reaches.
 pub(super) fn quantile(level: f64, degrees_of_freedom: f64) -> Result<f64, StatisticsError> {
-    if level > 0.0 && level < 1.0 {
-        Ok(two_sided_quantile(level, degrees_of_freedom))
-    } else {
-        Err(StatisticsError::Level { level })
-    }
+    check_level(level)?;
+    Ok(two_sided_quantile(level, degrees_of_freedom))
+}
+
+/// Checks that a level of confidence lies between 0 and 1.
+pub(super) fn check_level(level: f64) -> Result<(), StatisticsError> {
+    if level > 0.0 && level < 1.0 { Ok(()) } else { Err(StatisticsError::Level { level }) }
 }

@@ -3,6 +3,7 @@
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
+use super::criteria::NoiseKind;
 use super::parameter::{Parameter, ParameterOption, parameters};
 use super::robust::Robustness;
 use super::{CurveError, NanPolicy, Tie};
@@ -165,6 +166,16 @@ impl<T: Real> FitOptions<T> {
     /// Policy for rows in which a number is missing, that is NaN, or infinite: the fit is refused, or they are left out.
     pub fn nan_policy(self, policy: NanPolicy) -> Self {
         FitOptions { nan_policy: policy, ..self }
+    }
+
+    /// The noise model.
+    pub(super) fn noise_kind(&self) -> NoiseKind {
+        match self {
+            FitOptions { counts: true, .. } => NoiseKind::Counts,
+            FitOptions { robust: Some(_), .. } => NoiseKind::Robust,
+            FitOptions { absolute_sigma: true, .. } => NoiseKind::Absolute,
+            _ => NoiseKind::Relative,
+        }
     }
 
     /// Something is said of parameters.

@@ -7,7 +7,7 @@
 //! | several data sets | [`GlobalFit`], with shared parameters; [`FitMany`], thousands of the same kind |
 //! | several starts | [`MultiStart`], [`Minima`] |
 //! | the result | [`FittedCurve`], [`FittedParameter`], each [`Warning`] about it, its [`Attempts`], its report [`FitSummary`]; `StoredFit` in a file (feature `serde`) |
-//! | uncertainty | [`Interval`], [`BandPoint`], [`Profile`], [`Contour`], [`Bootstrap`] |
+//! | uncertainty | [`FitInference`], which all results share, [`Interval`], [`BandPoint`], [`Profile`], [`Contour`], [`Bootstrap`] |
 //! | diagnostics | [`Influence`], and the tests of [`statistics`](crate::statistics) |
 //! | which curve | [`Criteria`], [`Comparison`], [`f_test`], [`likelihood_ratio_test`] |
 //! | files and pictures | `Table` (feature `csv`), `Plot` (feature `plot`) |
@@ -42,6 +42,7 @@ mod fitted;
 mod formula;
 mod global;
 mod global_curve;
+mod inference;
 mod iteration_observer;
 mod likelihood;
 mod many;
@@ -97,14 +98,15 @@ pub use failure::FitFailure;
 pub use fit::CurveFit;
 pub use fit_options::FitOptions;
 pub use fitted::{
-    BandPoint, Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet,
-    FittedParameter, Influence, IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
+    Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet, Influence,
+    IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
 };
 pub use formula::{
     BuiltFormula, Expression, Formula, FormulaBuilder, FormulaBuilderError, FormulaError, FormulaProblem,
 };
 pub use global::{GlobalError, GlobalFit};
 pub use global_curve::GlobalCurve;
+pub use inference::{BandPoint, FitInference, FittedParameter};
 pub use many::{FitMany, FitManyError, ManyFits, PerFit, Predictors};
 pub use minima::{FailedStart, Minima, Minimum};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};

@@ -259,8 +259,8 @@ impl<T: Real> Capabilities<T> for CurveProblem<'_, T> {
         if self.arrive(free) { Some(self) } else { None }
     }
 
-    fn cost_of(&mut self, _first: usize, r: &[T]) -> T {
-        self.cost_or(self.cost, r)
+    fn cost_of(&mut self, _first: usize, _r: &[T]) -> Option<T> {
+        (!self.likelihood.is_sum_of_squares()).then_some(self.cost)
     }
 
     /// Writes the second derivative of the whitened residuals, with the weights that the likelihood gives them here. A difference

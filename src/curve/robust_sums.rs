@@ -3,7 +3,7 @@
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::ranks::summed;
-use crate::problem::{EvaluationError, loss_at};
+use crate::problem::{EvaluationError, loss_at, shared_mad_scale};
 use crate::real::Real;
 
 /// Sums over the residuals of all ranks, with `ψ` for the derivative of the loss.
@@ -17,15 +17,19 @@ pub(super) struct RobustSums<T> {
     curvature: T,
     /// `Σψ′²`.
     squared_curvature: T,
+    /// Standard deviation of the whitened residuals but for outliers.
+    pub(super) deviation: T,
 }
 
 impl<T: Real> RobustSums<T> {
     /// Computes the sums at these parameters; `None` where the loss is not robust. Collective.
     pub(super) fn at(checked: &CheckedFit<'_, T>, at: &[T]) -> Result<Option<Self>, EvaluationError> {
         let Likelihood::Robust(loss, scale) = &checked.likelihood else { return Ok(None) };
-        let own = checked.whitened_residuals(at).map(|residuals| {
+        let mut residuals = Vec::new();
+        let own = checked.whitened_residuals(at).map(|own| {
+            residuals = own;
             let mut sums = [T::ZERO; 3];
-            for r in residuals {
+            for &r in &residuals {
                 let [_, slope, curvature] = loss_at(&**loss, *scale, r);
                 let psi = slope * r;
                 sums[0] += psi * psi;
@@ -36,7 +40,8 @@ impl<T: Real> RobustSums<T> {
         });
         let [squares, curvature, squared_curvature] = summed(checked.data.ranks(), own)?;
         let count = T::from_f64((checked.data.all_rows() * checked.data.outputs()) as f64);
-        Ok(Some(RobustSums { count, squares, curvature, squared_curvature }))
+        let deviation = shared_mad_scale(checked.data.ranks(), &residuals).map_err(EvaluationError::new)?;
+        Ok(Some(RobustSums { count, squares, curvature, squared_curvature, deviation }))
     }
 
     /// Factor of `(JᵀJ)⁻¹` of the whitened residuals where `rank` parameters are determined:

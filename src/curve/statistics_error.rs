@@ -35,7 +35,7 @@ pub enum StatisticsError {
     },
     /// The curve could not be evaluated.
     #[error("the curve could not be evaluated: {0}")]
-    Evaluation(#[source] EvaluationError),
+    Evaluation(#[from] EvaluationError),
     /// The curve or its derivative is NaN or infinite.
     #[error("the curve or its derivative is not finite in row {}", row + 1)]
     NonFiniteCurve {

@@ -3,6 +3,7 @@
 //! A linear model pulls what it is made of: rows, blocks or products. [`ProblemRows`] asks the problem; [`OverRanks`] combines the
 //! results of ranks, and [`WithRidge`] adds the ridge of weight decay.
 
+mod checked_problem;
 #[cfg(test)]
 mod given_rows;
 mod over_ranks;
@@ -13,12 +14,13 @@ mod rank_sync;
 mod tiles;
 mod with_ridge;
 
+pub(crate) use checked_problem::CheckedProblem;
 #[cfg(test)]
 pub(crate) use given_rows::GivenRows;
 pub(crate) use over_ranks::OverRanks;
 pub(crate) use parallel_sums::ParallelSums;
 pub(crate) use problem_rows::{ProblemRows, RowWorkspace};
-pub(crate) use rank_sync::RankSync;
+use rank_sync::RankSync;
 pub(crate) use tiles::Tiles;
 pub(crate) use with_ridge::{WithRidge, ridge_cost};
 
@@ -147,7 +149,7 @@ pub trait Evaluation<T: Real> {
     fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError>;
 
     /// Computes the other right-hand side at the point of the last linearisation; `false` if the problem cannot.
-    fn force(&mut self, along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
+    fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
 
     /// `‖r(y) − r(x)‖²`; zero where that is not finite.
     fn squared_change(&mut self, x: &[T], y: &[T]) -> Result<T, EvaluationError>;

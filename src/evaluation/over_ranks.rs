@@ -14,7 +14,7 @@ pub(crate) struct OverRanks<E, T> {
 
 impl<E, T> OverRanks<E, T> {
     #[inline]
-    pub(crate) fn new(own: E, sync: Option<RankSync<T>>) -> Self {
+    pub(super) fn new(own: E, sync: Option<RankSync<T>>) -> Self {
         OverRanks { own, sync }
     }
 }
@@ -57,9 +57,9 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
         sync.combine(sums, costs).map(|[cost, squares]| Costs { cost, squares })
     }
 
-    fn force(&mut self, along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
+    fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
         let Some(sync) = &mut self.sync else { return self.own.force(along, rhs) };
-        let own = self.own.force(of_rank(along, sync.before), rhs);
+        let own = self.own.force(&of_rank(along, sync.before), rhs);
         // All ranks know their rows, or none takes them.
         let unknown = own.map(|is_known| [if is_known { T::ZERO } else { T::ONE }]);
         sync.combine(rhs, unknown).map(|[unknown]| unknown == T::ZERO)
@@ -90,7 +90,7 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
 }
 
 /// The part of a correction that belongs to a rank, `before` whose rows there are so many others.
-fn of_rank<T>(along: Along<'_, T>, before: usize) -> Along<'_, T> {
+fn of_rank<'a, T: Copy>(along: &Along<'a, T>, before: usize) -> Along<'a, T> {
     let by = match along.by {
         Forcing::Curvature { ahead, probe, linear: Some(LinearChange { residuals, image, is_exact }) } => {
             let linear = LinearChange { residuals: &residuals[before..], image: &image[before..], is_exact };
@@ -98,5 +98,5 @@ fn of_rank<T>(along: Along<'_, T>, before: usize) -> Along<'_, T> {
         }
         by => by,
     };
-    Along { by, ..along }
+    Along { by, ..*along }
 }

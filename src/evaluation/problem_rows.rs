@@ -65,8 +65,9 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
         }
         let (mut cost, mut squares) = (T::ZERO, T::ZERO);
         tiles.linearize(self.problem, x, |problem, rows, r, jacobian| {
-            cost += problem.capabilities().cost_of(rows.start, r);
-            squares += dot(r, r);
+            let of_rows = dot(r, r);
+            cost += problem.capabilities().cost_of(rows.start, r).unwrap_or(T::from_f64(0.5) * of_rows);
+            squares += of_rows;
             sums.add(rows.start, r, jacobian);
             Ok(())
         })?;
@@ -103,7 +104,7 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
         &mut self,
         (x, v): (&[T], &[T]),
         (ahead, probe): (&[T], T),
-        linear: LinearChange<'_, T>,
+        linear: &LinearChange<'_, T>,
         rhs: &mut dyn RightHandSide<T>,
     ) -> Result<bool, EvaluationError> {
         let RowWorkspace { tiles, counts, .. } = &mut *self.workspace;
@@ -162,7 +163,7 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
         let mut cost = T::ZERO;
         tiles.visit(self.problem, |problem, first, r| {
             problem.residuals(x, first, r)?;
-            cost += problem.capabilities().cost_of(first, r);
+            cost += problem.cost_of_rows(first, r);
             kept[first..first + r.len()].copy_from_slice(r);
             Ok(())
         })?;
@@ -188,13 +189,13 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
         Ok(costs)
     }
 
-    fn force(&mut self, along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
-        let Along { x, v, by } = along;
+    fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
+        let &Along { x, v, ref by } = along;
         rhs.begin();
         match by {
-            Forcing::Curvature { ahead, probe, linear: None } => self.bend((x, v), (ahead, probe), rhs),
+            Forcing::Curvature { ahead, probe, linear: None } => self.bend((x, v), (ahead, *probe), rhs),
             Forcing::Curvature { ahead, probe, linear: Some(linear) } => {
-                self.bend_linear((x, v), (ahead, probe), linear, rhs)
+                self.bend_linear((x, v), (ahead, *probe), linear, rhs)
             }
             Forcing::Residuals(residuals) => self.pull_back(x, residuals, rhs),
         }

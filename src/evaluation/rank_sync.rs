@@ -9,14 +9,14 @@ use crate::problem::{EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 
 /// The ranks that the rows of a problem are spread over, where there are several.
-pub(crate) struct RankSync<T> {
+pub(super) struct RankSync<T> {
     ranks: Communicator,
     /// Residuals of all ranks.
-    pub(crate) residuals: usize,
+    pub(super) residuals: usize,
     /// Residuals of the ranks before this one.
     pub(super) before: usize,
     /// The most rows that have to be computed together on any rank.
-    pub(crate) largest_group: usize,
+    pub(super) largest_group: usize,
     /// The derivatives are cheap on all ranks.
     pub(super) derivatives_are_cheap: bool,
     /// Reason for which this rank alone would stop.
@@ -32,7 +32,7 @@ impl<T: Real> RankSync<T> {
     /// # Errors
     ///
     /// The error of any of them, the same on all.
-    pub(crate) fn open<P: LeastSquares<T> + ?Sized, E: fmt::Display + From<RankError>>(
+    pub(super) fn open<P: LeastSquares<T> + ?Sized, E: fmt::Display + From<RankError>>(
         problem: &mut P,
         checked: Result<(), E>,
     ) -> Result<Option<Self>, E> {
@@ -56,12 +56,12 @@ impl<T: Real> RankSync<T> {
     }
 
     /// Number of ranks.
-    pub(crate) fn ranks(&self) -> usize {
+    pub(super) fn ranks(&self) -> usize {
         self.ranks.size()
     }
 
     /// The first thing that is not the same on all ranks, of the bounds and the start, and the rank where it differs.
-    pub(crate) fn first_to_differ<P: LeastSquares<T> + ?Sized>(
+    pub(super) fn first_to_differ<P: LeastSquares<T> + ?Sized>(
         &self,
         problem: &P,
         start: &[T],
@@ -85,6 +85,8 @@ impl<T: Real> RankSync<T> {
     /// # Errors
     ///
     /// The first rank's that has one, the same on all ranks.
+    #[cold]
+    #[inline(never)]
     pub(super) fn combine<const N: usize>(
         &mut self,
         partial: &mut (impl Partial<T> + ?Sized),

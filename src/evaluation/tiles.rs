@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::problem::{EvaluationError, LeastSquares};
+use crate::problem::{EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -288,7 +288,7 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
         let mut cost = T::ZERO;
         self.visit(problem, |problem, first, r| {
             problem.residuals(x, first, r)?;
-            cost += problem.capabilities().cost_of(first, r);
+            cost += problem.cost_of_rows(first, r);
             Ok(())
         })?;
         Ok(cost)

@@ -29,7 +29,7 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for WithRidge<'_, E, T> {
     pass_on_evaluation!(inner);
     crate::pass_on::pass_on! { inner
         ref size() -> (usize, usize);
-        mut force(along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
+        mut force(along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
         mut squared_change(x: &[T], y: &[T]) -> Result<T, EvaluationError>;
         mut is_cheap() -> bool;
         mut stop(reason: usize) -> bool;

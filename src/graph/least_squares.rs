@@ -401,8 +401,8 @@ impl<T: Real> Capabilities<T> for Active<'_, T> {
         Some(true)
     }
 
-    fn cost_of(&mut self, _: usize, _: &[T]) -> T {
-        self.cost
+    fn cost_of(&mut self, _: usize, _: &[T]) -> Option<T> {
+        Some(self.cost)
     }
 }
 

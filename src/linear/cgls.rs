@@ -251,13 +251,13 @@ impl<T: Real> LinearModel<T> for Cgls<T> {
     fn correct(
         &mut self,
         damped: &mut Damped<'_, T>,
-        Along { x, v, by }: Along<'_, T>,
+        &Along { x, v, by }: &Along<'_, T>,
         _: &mut [T],
     ) -> Result<T, Unsolved> {
         let Forcing::Curvature { ahead, probe, .. } = by else { return Err(Unsolved::IllConditioned) };
         let linear = Some(LinearChange { residuals: &self.r, image: &self.image, is_exact: !self.has_own_cost });
         let along = Along { x, v, by: Forcing::Curvature { ahead, probe, linear } };
-        damped.force(along, &mut ForcingRows(&mut self.forcing))?;
+        damped.force(&along, &mut ForcingRows(&mut self.forcing))?;
         self.rounds.begin(&self.forcing);
         self.minimize(damped.evaluation, false)?;
         Ok(dot(&self.rounds.solution, &self.rounds.solution).sqrt())

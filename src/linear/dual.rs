@@ -183,7 +183,7 @@ impl<T: Real> LinearModel<T> for DualForm<T> {
     fn correct(
         &mut self,
         damped: &mut Damped<'_, T>,
-        along: Along<'_, T>,
+        along: &Along<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
         damped.force(along, &mut ForcingRows(&mut self.forcing))?;

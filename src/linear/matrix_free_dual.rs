@@ -201,14 +201,14 @@ impl<T: Real> LinearModel<T> for MatrixFreeDual<T> {
     fn correct(
         &mut self,
         damped: &mut Damped<'_, T>,
-        Along { x, v, by }: Along<'_, T>,
+        &Along { x, v, by }: &Along<'_, T>,
         _: &mut [T],
     ) -> Result<T, Unsolved> {
         let MatrixFreeDual { solver, work, product, forward, r, image, forcing, has_own_cost, .. } = self;
         let Forcing::Curvature { ahead, probe, .. } = by else { return Err(Unsolved::IllConditioned) };
         let linear = Some(LinearChange { residuals: r, image, is_exact: !*has_own_cost });
         let along = Along { x, v, by: Forcing::Curvature { ahead, probe, linear } };
-        damped.force(along, &mut ForcingRows(forcing))?;
+        damped.force(&along, &mut ForcingRows(forcing))?;
         let products = &mut forward.with(damped.evaluation.products()?, r);
         work.copy_from_slice(forcing);
         solver.solve(products, self.lambda, work)?;

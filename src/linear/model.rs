@@ -49,7 +49,7 @@ pub struct Damped<'a, T> {
 impl<T: Real> Damped<'_, T> {
     /// Computes the right-hand side of a correction. That a problem cannot is told as a system without solution.
     #[inline]
-    pub(super) fn force(&mut self, along: Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<(), Unsolved> {
+    pub(super) fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<(), Unsolved> {
         if self.evaluation.force(along, rhs)? { Ok(()) } else { Err(Unsolved::IllConditioned) }
     }
 }
@@ -161,7 +161,7 @@ pub trait LinearModel<T: Real> {
     fn correct(
         &mut self,
         damped: &mut Damped<'_, T>,
-        along: Along<'_, T>,
+        along: &Along<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
         let _ = (damped, along, correction);
@@ -207,7 +207,7 @@ pub trait LinearModel<T: Real> {
 #[inline]
 pub(super) fn sum_forcing<T: Real, V: AsRef<[T]> + AsMut<[T]>>(
     damped: &mut Damped<'_, T>,
-    along: Along<'_, T>,
+    along: &Along<'_, T>,
     work: &mut V,
     correction: &mut [T],
 ) -> Result<(), Unsolved> {

@@ -199,7 +199,7 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for NormalEquations<T, S> {
     fn correct(
         &mut self,
         damped: &mut Damped<'_, T>,
-        along: Along<'_, T>,
+        along: &Along<'_, T>,
         correction: &mut [T],
     ) -> Result<T, Unsolved> {
         sum_forcing(damped, along, &mut self.work, correction)?;

@@ -15,7 +15,7 @@ macro_rules! pass_on_model {
             ref gradient() -> &[T];
             ref column_norms(norms: &mut [T]) -> Option<T>;
             mut solve(damped: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved>;
-            mut correct(damped: &mut Damped<'_, T>, along: Along<'_, T>, correction: &mut [T]) -> Result<T, Unsolved>;
+            mut correct(damped: &mut Damped<'_, T>, along: &Along<'_, T>, correction: &mut [T]) -> Result<T, Unsolved>;
             mut complete(damped: &mut Damped<'_, T>, drawn: Drawn<'_, T>, step: &mut [T]) -> Result<(), Unsolved>;
             ref slope(step: &[T]) -> T;
             ref quadratic_form(v: &[T]) -> T;

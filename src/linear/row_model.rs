@@ -80,7 +80,7 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for RowModel<T, S> {
         in_use!(self, take_back(evaluation, x))
     }
 
-    #[inline]
+    #[inline(always)]
     fn learn(&mut self, lesson: Lesson<'_, T>) -> Option<Recovery> {
         let recovery = in_use!(self, learn(lesson));
         let gives_up = matches!(lesson, Lesson::Unsolved) && recovery.is_none();

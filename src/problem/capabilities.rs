@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::{BlockJacobian, ConcurrentRows, EvaluationError, JacobianProducts};
 use crate::distributed::Communicator;
-use crate::kernels::vector::dot;
 use crate::real::Real;
 
 /// Abilities of a [`LeastSquares`](crate::LeastSquares) problem besides its rows. Each method has a default: the problem cannot do it.
@@ -51,8 +50,8 @@ use crate::real::Real;
 /// }
 ///
 /// impl Capabilities<f64> for Poisson {
-///     fn cost_of(&mut self, _first: usize, _r: &[f64]) -> f64 {
-///         self.loss
+///     fn cost_of(&mut self, _first: usize, _r: &[f64]) -> Option<f64> {
+///         Some(self.loss)
 ///     }
 /// }
 ///
@@ -93,18 +92,18 @@ pub trait Capabilities<T: Real> {
         None
     }
 
-    /// Cost of the rows just evaluated, `first..first + r.len()`: `½‖r‖²`.
+    /// Cost of the rows just evaluated, `first..first + r.len()`; `None`, the default, stands for `½‖r‖²`.
     ///
-    /// A loss that is convex in the outputs of a model joins by overriding this with its true value, and giving rows whose
+    /// A loss that is convex in the outputs of a model joins by returning its true value here, and giving rows whose
     /// `Jᵀr` is its gradient and whose `JᵀJ` stands for its second derivative (generalised Gauss–Newton). Steps are then
     /// judged by the true loss. `J` need not be the derivative of such rows, and so
     /// [`second_directional_derivative`](Self::second_directional_derivative) is not replaced by a difference of them: without one of
     /// the problem's own, steps get no geodesic acceleration. Called right after [`residuals`](crate::LeastSquares::residuals) or
     /// [`linearize`](crate::LeastSquares::linearize) for the same rows.
     #[inline]
-    fn cost_of(&mut self, first: usize, r: &[T]) -> T {
-        let _ = first;
-        T::from_f64(0.5) * dot(r, r)
+    fn cost_of(&mut self, first: usize, r: &[T]) -> Option<T> {
+        let _ = (first, r);
+        None
     }
 
     /// Writes the residuals and some columns of the Jacobian, as [`linearize`](crate::LeastSquares::linearize) does for all: those of the

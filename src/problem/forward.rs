@@ -53,7 +53,7 @@ macro_rules! forward {
         $crate::problem::forward::forward!(@mut $this $inner, derivatives_are_cheap() -> Option<bool>);
     };
     (@cost_of $this:ident $inner:expr) => {
-        $crate::problem::forward::forward!(@mut $this $inner, cost_of(first: usize, r: &[T]) -> T);
+        $crate::problem::forward::forward!(@mut $this $inner, cost_of(first: usize, r: &[T]) -> Option<T>);
     };
     (@linearize_columns $this:ident $inner:expr) => {
         $crate::problem::forward::forward!(@mut $this $inner,

@@ -2,6 +2,7 @@
 
 use super::capabilities::none;
 use super::{Capabilities, Domain, EvaluationError};
+use crate::kernels::vector::dot;
 use crate::manifold::Manifold;
 use crate::real::Real;
 
@@ -125,6 +126,12 @@ pub(crate) trait LeastSquaresExt<T: Real>: LeastSquares<T> {
             None => self.parameter_name(index),
             Some(_) => format!("δ[{index}]"),
         }
+    }
+
+    /// Cost of the rows just evaluated: the problem's own, or else `½‖r‖²`.
+    #[inline]
+    fn cost_of_rows(&mut self, first: usize, r: &[T]) -> T {
+        self.capabilities().cost_of(first, r).unwrap_or_else(|| T::from_f64(0.5) * dot(r, r))
     }
 
     /// Returns true if a Jacobian costs little more than the residuals: by the problem's own judgement, or else with up to 16 parameters.

@@ -135,8 +135,8 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> Capabilities<T> for Robust<T
     }
 
     /// The true cost of the rows just evaluated.
-    fn cost_of(&mut self, _first: usize, _r: &[T]) -> T {
-        self.cost
+    fn cost_of(&mut self, _first: usize, _r: &[T]) -> Option<T> {
+        Some(self.cost)
     }
 
     /// `√h r_vv`, with the curvature `h` of the loss: with it geodesic acceleration solves

@@ -1,6 +1,6 @@
 //! A least-squares problem as an objective.
 
-use super::{EvaluationError, LeastSquares, NotLeastSquares, Objective};
+use super::{EvaluationError, LeastSquares, LeastSquaresExt, NotLeastSquares, Objective};
 use crate::kernels::vector::add_rows_times;
 use crate::real::Real;
 use crate::variables::Gradients;
@@ -87,7 +87,7 @@ impl<T: Real, P: LeastSquares<T>> SumOfSquares<T, P> {
         for first in (0..m).step_by(rows) {
             let r = &mut self.residuals[..rows.min(m - first)];
             self.problem.residuals(x, first, r)?;
-            loss += self.problem.capabilities().cost_of(first, r);
+            loss += self.problem.cost_of_rows(first, r);
         }
         Ok(loss)
     }
@@ -112,7 +112,7 @@ impl<T: Real, P: LeastSquares<T>> SumOfSquares<T, P> {
             let r = &mut self.residuals[..rows.min(m - first)];
             let jacobian = &mut self.jacobian[..r.len() * n];
             self.problem.linearize(x, first, r, jacobian)?;
-            loss += self.problem.capabilities().cost_of(first, r);
+            loss += self.problem.cost_of_rows(first, r);
             if n > 0 {
                 add_rows_times(gradient, jacobian, r);
             }

@@ -151,8 +151,14 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
     /// One iteration: solve the damped system, try the step, take it or damp more.
     #[inline]
     fn iterate<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<Trial<T>, EvaluationError> {
-        let Some(lambda) = self.damp(evaluation)? else { return Ok(self.damp_more()) };
-        let (_, refinement, mut system) = self.parts(evaluation);
+        let (damping, mut refinement, mut system) = self.parts(evaluation);
+        let mut choice = damping.damp(&mut system);
+        if choice.is_err() || system.failure.is_some() {
+            let failure = system.failure.take();
+            choice = self.recover(evaluation, failure)?;
+            (_, refinement, system) = self.parts(evaluation);
+        }
+        let Ok(lambda) = choice else { return Ok(self.damp_more()) };
         let mut trial = system.predict(lambda);
         let mut refusal = refinement.refine(&mut system, &mut trial)?;
         if refusal.is_none() {
@@ -176,22 +182,30 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
         Ok(trial)
     }
 
-    /// Lets the policy choose the damping and solve with it; `None` where no system can be solved.
-    #[inline]
-    fn damp<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<Option<T>, EvaluationError> {
+    /// Lets the model change until the policy finds a damping that can be solved with; the error is that of the problem that the policy
+    /// was not told.
+    #[cold]
+    fn recover<E: Evaluation<T>>(
+        &mut self,
+        evaluation: &mut E,
+        mut failure: Option<EvaluationError>,
+    ) -> Result<Result<T, IllConditioned>, EvaluationError> {
         loop {
-            let (damping, _, mut system) = self.parts(evaluation);
-            let choice = damping.damp(&mut system);
-            if let Some(error) = system.failure {
+            if let Some(error) = failure {
                 return Err(error);
             }
-            let Err(IllConditioned) = choice else { return Ok(choice.ok()) };
             match self.model.learn(Lesson::Unsolved) {
-                None => return Ok(None),
+                None => return Ok(Err(IllConditioned)),
                 Some(Recovery::SolveAgain) => {}
                 Some(Recovery::Linearize) => {
                     self.linearize_again(evaluation)?;
                 }
+            }
+            let (damping, _, mut system) = self.parts(evaluation);
+            let choice = damping.damp(&mut system);
+            failure = system.failure.take();
+            if choice.is_ok() && failure.is_none() {
+                return Ok(choice);
             }
         }
     }
@@ -226,13 +240,15 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
                 self.return_from_trial(evaluation)?;
             }
         } else {
-            let cost = self.trial_cost(evaluation)?;
+            let mut cost = self.trial_cost(evaluation)?;
             if !cost.is_finite() {
                 self.step.refused = Some((Refusal::NotFinite, T::INFINITY));
                 return Ok(());
             }
-            let (_, refinement, mut system) = self.parts(evaluation);
-            let cost = refinement.correct(&mut system, trial, (before, cost))?;
+            if self.refinement.corrects() {
+                let (_, refinement, mut system) = self.parts(evaluation);
+                cost = refinement.correct(&mut system, trial, (before, cost))?;
+            }
             trial.actual = before - cost;
             trial.accepted = suffices(trial) && self.arrive(evaluation, cost)?;
             if suffices(trial) && !trial.accepted {

@@ -14,7 +14,7 @@ use super::space::AnySpace;
 use super::start::start;
 use super::{Acceleration, IterationRecord, Observer, Report, Settings, SolveError};
 use crate::clock::Stopwatch;
-use crate::evaluation::{Evaluation, OverRanks, ProblemRows, RankSync, RowWorkspace};
+use crate::evaluation::{CheckedProblem, Evaluation, RowWorkspace};
 use crate::linear::{BoxedModel, Forms, Plan, Ridge, RowModel};
 use crate::precision::compile_once;
 use crate::problem::LeastSquares;
@@ -118,16 +118,16 @@ impl<T: Real> SolveCall<'_, T> {
     /// Checks and plans, and keeps the log that settings ask for.
     pub(super) fn in_forms(self, forms: Forms<T>) -> Result<Report<T>, SolveError> {
         let SolveCall { settings, damping, problem, start, observer } = self;
-        let ranks = settings.open_at(problem, start)?;
-        let plan = settings.plan_for(problem, ranks.as_ref(), settings.scaling, Ridge::None)?;
-        let blocks = problem.capabilities().blocks().map(|blocks| &*blocks);
+        let mut checked = settings.open_at(problem, start)?;
+        let plan = settings.plan_for(&mut checked, settings.scaling, Ridge::None)?;
+        let blocks = checked.problem.capabilities().blocks().map(|blocks| &*blocks);
         let model = forms.model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
         let parts = (model, damping, start.to_vec());
         if !settings.log {
-            return descend::<T, AnySize<'_>, _>(settings, problem, (plan, ranks), parts, Some(observer));
+            return descend::<T, AnySize<'_>, _>(settings, checked, plan, parts, Some(observer));
         }
         let mut log = Log { records: Vec::new(), observer };
-        let report = descend::<T, AnySize<'_>, _>(settings, problem, (plan, ranks), parts, Some(&mut log))?;
+        let report = descend::<T, AnySize<'_>, _>(settings, checked, plan, parts, Some(&mut log))?;
         Ok(Report { log: log.records, ..report })
     }
 }
@@ -146,17 +146,17 @@ pub(super) fn minimize_fixed<T: Real, const N: usize, P: LeastSquares<T> + ?Size
     problem: &mut P,
     start: [T; N],
 ) -> Result<Report<T, [T; N]>, SolveError> {
-    let ranks = settings.open_at(problem, &start)?;
-    let (plan, model) = settings.plan_fixed(problem, ranks.as_ref(), N).map(|plan| (plan, RowModel::new(&plan)))?;
-    descend::<T, FixedSize<N, D>, P>(settings, problem, (plan, ranks), (model, damping, start), None)
+    let checked = settings.open_at(problem, &start)?;
+    let (plan, model) = settings.plan_fixed(&checked, N).map(|plan| (plan, RowModel::new(&plan)))?;
+    descend::<T, FixedSize<N, D>, P>(settings, checked, plan, (model, damping, start), None)
 }
 
 /// Descends with the model that is planned, polishes, and reports.
 #[inline]
 fn descend<'s, T, P, Q>(
     settings: &'s Settings<T>,
-    problem: &mut Q,
-    (plan, ranks): (Plan, Option<RankSync<T>>),
+    checked: CheckedProblem<'_, T, Q>,
+    plan: Plan,
     (model, damping, x): (P::Model, P::Damping, PartsVector<T, P>),
     observer: Option<&'s mut dyn Observer<T>>,
 ) -> Result<Report<T, PartsVector<T, P>>, SolveError>
@@ -175,16 +175,16 @@ where
     if settings.keeps_rows(&plan) {
         workspace.keep_rows(plan.m);
     }
-    if ranks.is_none() {
+    if checked.is_whole() {
         workspace.use_all_cores(plan.m, n, plan.group);
     }
-    let space = AnySpace::of(problem);
+    let space = AnySpace::of(&*checked.problem);
     let acceleration = if form.accelerates() { settings.acceleration } else { Acceleration::Never };
     let takes_chords = form.takes_chords() && matches!(space, AnySpace::Euclidean(_));
-    let chords =
-        ChordCorrections::new(if takes_chords { settings.chord_corrections } else { 0 }, problem.residual_count(), n);
+    let most_chords = if takes_chords { settings.chord_corrections } else { 0 };
+    let chords = ChordCorrections::new(most_chords, checked.problem.residual_count(), n);
     let is_cheap = !form.multiplies() && !chords.corrects();
-    let mut evaluation = OverRanks::new(ProblemRows::new(problem, &mut workspace), ranks);
+    let mut evaluation = checked.evaluate(&mut workspace);
     let arrival =
         if is_cheap && evaluation.is_cheap() { Arrival::AtOnce { promising: false } } else { Arrival::Linearize };
     let refinement = (GeodesicAcceleration::new(acceleration), chords);

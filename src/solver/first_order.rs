@@ -66,7 +66,7 @@ pub(super) fn held_by<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, j: u
 ///
 /// Where the Jacobian is not formed, it is the mean over the columns, weighted by their squared lengths. A cost of its own whose rows have
 /// all lost their weight, because each is an outlier, says nothing of where its minimum is: one.
-#[inline]
+#[inline(always)]
 pub(super) fn squared_gradient_cosine<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>) -> T {
     if let Some(spread) = descent.scale.spread() {
         let (gradient, cost) = (descent.model.gradient(), descent.here.costs.cost);

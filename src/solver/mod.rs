@@ -35,6 +35,8 @@ mod hyperparameters;
 mod levenberg_marquardt;
 pub(crate) mod lockstep;
 mod observer;
+#[cfg(test)]
+mod own_parts;
 mod plain_model;
 mod polish;
 mod propagation;

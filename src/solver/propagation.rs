@@ -8,6 +8,31 @@ use crate::kernels::vector::safe_norm;
 use crate::real::Real;
 
 impl<T: Real> Covariance<T> {
+    /// The covariance that is this matrix, `variance` times `(JᵀJ)⁻¹`. Parameters of infinite variance are undetermined. `None` if another
+    /// entry is not finite.
+    pub(crate) fn of_matrix<'n>(
+        matrix: ArrayView2<'_, T>,
+        names: impl Iterator<Item = &'n str>,
+        variance: T,
+        sum_of_squares: T,
+        degrees_of_freedom: usize,
+    ) -> Option<Self> {
+        let (n, variances) = (matrix.nrows(), matrix.diag());
+        let named = names.zip(variances.iter().map(|&variance| variance == T::INFINITY));
+        let unknown = Covariance::unknown(named, sum_of_squares, degrees_of_freedom);
+        let error = |j: usize| if unknown.is_undetermined[j] { T::ZERO } else { variances[j].sqrt() };
+        let correlation = |((i, j), &entry): ((usize, usize), &T)| match (error(i), error(j)) {
+            (first, second) if first == T::ZERO || second == T::ZERO => T::ZERO,
+            (first, second) => entry / first / second,
+        };
+        // Right singular vectors of a symmetric matrix are its eigenvectors.
+        let (values, vectors) = T::singular_values(&matrix.indexed_iter().map(correlation).collect::<Vec<_>>(), n)?;
+        let deviation = if variance > T::ZERO { variance.sqrt() } else { T::ONE };
+        let root = Array2::from_shape_fn((n, n), |(j, k)| error(j) / deviation * values[k].sqrt() * vectors[k * n + j]);
+        let unscaled = square(&root, &unknown.is_undetermined);
+        Some(Covariance { root, unscaled, variance: Some(variance), ..unknown })
+    }
+
     /// Takes the residuals for ones of unit variance.
     pub(crate) fn absolute(self) -> Self {
         Covariance { absolute: true, ..self.with_variance(Some(T::ONE)) }

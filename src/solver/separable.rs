@@ -132,8 +132,9 @@ impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
         start: &[T],
         forms: Forms<T>,
     ) -> Result<Report<T>, SolveError> {
-        if let Some(rank_sync) = self.settings.open(problem, start)? {
-            return Err(SolveError::SpreadOut { what: "variable projection".to_owned(), ranks: rank_sync.ranks() });
+        let checked = self.settings.open(problem, start)?;
+        if !checked.is_whole() {
+            return Err(SolveError::SpreadOut { what: "variable projection".to_owned(), ranks: checked.ranks() });
         }
         let linear = match linear_parameters(&mut &mut *problem, start) {
             Ok(linear) => linear,

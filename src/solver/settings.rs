@@ -6,7 +6,7 @@ use super::active_bounds::{bounds_of, check_start};
 use super::hyperparameters::TrainingSettings;
 use super::{Acceleration, CancelToken, Scaling, SolveError};
 use crate::clock::HAS_CLOCK;
-use crate::evaluation::RankSync;
+use crate::evaluation::CheckedProblem;
 use crate::linear::{Inexact, LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
 use crate::problem::{LeastSquares, LeastSquaresExt};
 use crate::real::Real;
@@ -118,36 +118,36 @@ impl<T: Real> Settings<T> {
         self.time_limit = self.time_limit.map(|limit| limit.saturating_sub(time));
     }
 
-    /// Checks settings and problem, and returns the ranks that residuals are spread over if there are several.
+    /// Checks settings and problem.
     #[inline]
-    pub(crate) fn open<P: LeastSquares<T> + ?Sized>(
+    pub(crate) fn open<'p, P: LeastSquares<T> + ?Sized>(
         &self,
-        problem: &mut P,
+        problem: &'p mut P,
         start: &[T],
-    ) -> Result<Option<RankSync<T>>, SolveError> {
+    ) -> Result<CheckedProblem<'p, T, P>, SolveError> {
         let checked = self.check(problem, start);
-        let rank_sync = RankSync::open(problem, checked)?;
-        if rows_and_group(problem, rank_sync.as_ref()).0 == 0 {
+        let problem = CheckedProblem::new(problem, checked)?;
+        if problem.size().0 == 0 {
             return Err(SolveError::NoResiduals);
         }
-        match (&rank_sync, self.linear_solver) {
-            (Some(rank_sync), LinearSolver::Always(form)) if form.takes_blocks() => {
-                Err(SolveError::SpreadOut { what: form.to_string(), ranks: rank_sync.ranks() })
+        match self.linear_solver {
+            LinearSolver::Always(form) if form.takes_blocks() && !problem.is_whole() => {
+                Err(SolveError::SpreadOut { what: form.to_string(), ranks: problem.ranks() })
             }
-            _ => Ok(rank_sync),
+            _ => Ok(problem),
         }
     }
 
     /// [Opens](Self::open) a problem at a start that has to be the same on all ranks.
     #[inline]
-    pub(super) fn open_at<P: LeastSquares<T> + ?Sized>(
+    pub(super) fn open_at<'p, P: LeastSquares<T> + ?Sized>(
         &self,
-        problem: &mut P,
+        problem: &'p mut P,
         start: &[T],
-    ) -> Result<Option<RankSync<T>>, SolveError> {
-        let ranks = self.open(problem, start)?;
-        let differs = ranks.as_ref().map_or(Ok(None), |ranks| ranks.first_to_differ(problem, start))?;
-        differs.map_or(Ok(ranks), |(what, rank)| Err(SolveError::Unequal { what, rank }))
+    ) -> Result<CheckedProblem<'p, T, P>, SolveError> {
+        let problem = self.open(problem, start)?;
+        let differs = problem.first_to_differ(start)?;
+        differs.map_or(Ok(problem), |(what, rank)| Err(SolveError::Unequal { what, rank }))
     }
 
     /// Checks settings and problem, but for having residuals: those may be on other ranks.
@@ -205,17 +205,15 @@ impl<T: Real> Settings<T> {
         check_start(problem, start)
     }
 
-    /// Chooses how to solve the linear systems of a problem that was checked, on these ranks, damped with this scaling, and
-    /// with a ridge.
+    /// Chooses how to solve the linear systems of a problem, damped with this scaling, and with a ridge.
     pub(crate) fn plan_for<P: LeastSquares<T> + ?Sized>(
         &self,
-        problem: &mut P,
-        rank_sync: Option<&RankSync<T>>,
+        checked: &mut CheckedProblem<'_, T, P>,
         scaling: Option<Scaling>,
         ridge: Ridge,
     ) -> Result<Plan, SolveError> {
-        let (m, group) = rows_and_group(problem, rank_sync);
-        let (n, spread) = (problem.column_count(), rank_sync.is_some());
+        let ((m, group), spread, problem) = (checked.size(), !checked.is_whole(), &mut *checked.problem);
+        let n = problem.column_count();
         let bounded = bounds_of(problem)?.is_some();
         let products = match scaling {
             None | Some(Scaling::Identity) => problem.capabilities().products(),
@@ -229,16 +227,15 @@ impl<T: Real> Settings<T> {
         Ok(Plan { group: problem.row_group().max(1), inexact: self.inexact, ..plan })
     }
 
-    /// The form for a problem that was checked, of a number of parameters that the compiler knows.
+    /// The form for a problem of a number of parameters that the compiler knows.
     #[inline]
     pub(super) fn plan_fixed<P: LeastSquares<T> + ?Sized>(
         &self,
-        problem: &P,
-        ranks: Option<&RankSync<T>>,
+        checked: &CheckedProblem<'_, T, P>,
         n: usize,
     ) -> Result<Plan, SolveError> {
-        let (m, _) = rows_and_group(problem, ranks);
-        let (group, bounded) = (problem.row_group().max(1), bounds_of(problem)?.is_some());
+        let ((m, _), group) = (checked.size(), checked.problem.row_group().max(1));
+        let bounded = bounds_of(&*checked.problem)?.is_some();
         Plan::stacked(self.linear_solver, (m, n), group, bounded)
             .map_err(|error| SolveError::no_plan(error, self.memory_budget))
     }
@@ -247,17 +244,5 @@ impl<T: Real> Settings<T> {
     pub(super) fn scaling_for(&self, form: LinearForm) -> Scaling {
         let default = if form.multiplies() { Scaling::Identity } else { self.formed_scaling };
         self.scaling.unwrap_or(default)
-    }
-}
-
-/// Returns the number of residuals on all ranks, and the largest number that have to be computed together.
-#[inline]
-fn rows_and_group<T: Real, P: LeastSquares<T> + ?Sized>(
-    problem: &P,
-    rank_sync: Option<&RankSync<T>>,
-) -> (usize, usize) {
-    match rank_sync {
-        None => (problem.residual_count(), problem.row_group()),
-        Some(rank_sync) => (rank_sync.residuals, rank_sync.largest_group),
     }
 }

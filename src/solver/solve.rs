@@ -2,7 +2,7 @@
 
 use super::active_bounds::active_bounds;
 use super::descent::{Descent, DescentParts, PartsVector, vector};
-use super::ends::{Convergence, stopped_by_a_rank};
+use super::ends::{Convergence, agreed_stop};
 use super::first_order::{gradient_norm, is_stationary, squared_gradient_cosine, verdict};
 use super::polish::polish;
 use super::second_look::look_again;
@@ -46,7 +46,7 @@ impl<'e, 's, T: Real, P: DescentParts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, 
     #[inline]
     pub(super) fn run(mut self) -> Report<T, PartsVector<T, P>> {
         let (status, error) = match self.descend().and_then(|status| self.finish(status)) {
-            Ok(status) => (stopped_by_a_rank(self.evaluation).unwrap_or(status), None),
+            Ok(status) => (agreed_stop(self.evaluation).unwrap_or(status), None),
             Err(error) => (Status::EvaluationFailed, Some(error)),
         };
         let Solve { descent, evaluation, ends } = self;

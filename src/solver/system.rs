@@ -137,6 +137,7 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
     }
 
     /// Solves for a correction of the step, into the workspace, and returns its length; `None` where there is none.
+    #[inline]
     fn correct(&mut self, by: Correction<'_, T>) -> Result<Option<T>, EvaluationError> {
         let StepState { delta, workspace, lambda, exact, .. } = &mut *self.step;
         let damped = &mut damped(self.evaluation, (self.x, self.d), self.space.held(), (*lambda, *exact));
@@ -144,7 +145,7 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
             Correction::Geodesic { probe } => Forcing::Curvature { ahead: self.trial.as_ref(), probe, linear: None },
             Correction::Chord { residuals } => Forcing::Residuals(residuals),
         };
-        let along = Along { x: self.x.as_ref(), v: delta.as_ref(), by };
+        let along = &Along { x: self.x.as_ref(), v: delta.as_ref(), by };
         match self.model.correct(damped, along, workspace.as_mut()) {
             Ok(length) => Ok(Some(length)),
             Err(Unsolved::IllConditioned) => Ok(None),
@@ -272,6 +273,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
         self.step.delta.as_mut()
     }
 
+    #[inline]
     fn bend(&mut self, probe: T) -> Result<T, EvaluationError> {
         if self.model.form().multiplies() && self.draw_step((T::ONE, &[], T::INFINITY))?.is_some() {
             return Ok(T::ZERO);

@@ -8,7 +8,7 @@ use super::refinement::{GeodesicAcceleration, StepRule};
 use super::space::EuclideanSpace;
 use super::start::start;
 use super::{Acceleration, Scaling, Settings, SolveError};
-use crate::evaluation::{OverRanks, ProblemRows, RankSync, RowWorkspace, WithRidge, ridge_cost};
+use crate::evaluation::{CheckedProblem, RowWorkspace, WithRidge, ridge_cost};
 use crate::kernels::triangular::lost_digits;
 use crate::linear::{BoxedModel, Forms, LinearForm, LinearModel, LinearSolver, Plan, Ridge};
 use crate::problem::LeastSquares;
@@ -25,6 +25,9 @@ impl<T: Real> DescentParts<T> for OverBatches {
     type Refinement = (GeodesicAcceleration<T>, StepRule<T>);
     type Damping = AtLeast<T, AnyPolicy<'static, T>>;
 }
+
+/// A minibatch that was checked.
+type Batch<'p, T> = CheckedProblem<'p, T, dyn LeastSquares<T> + 'p>;
 
 /// Descent that is carried from minibatch to minibatch.
 pub(crate) struct Training<T: Real> {
@@ -172,8 +175,8 @@ impl<T: Real> Training<T> {
         let is_next = self.descent.refinement.0.is_next;
         // A policy that saves no numbers is kept as a whole.
         let policy = self.damping_before.is_empty().then(|| self.descent.damping.policy.clone());
-        let outcome = self.prepare(settings, batch, x, &rule, is_first).and_then(|(plan, ranks)| {
-            let step = self.try_steps(batch, plan, ranks, x, rule)?;
+        let outcome = self.prepare(settings, batch, x, &rule, is_first).and_then(|(plan, batch)| {
+            let step = self.try_steps(batch, plan, x, rule)?;
             self.scaling = Some(self.descent.scale.rule);
             self.is_underway = true;
             Ok(step)
@@ -189,18 +192,18 @@ impl<T: Real> Training<T> {
     }
 
     /// Plans for a batch, makes room for its rows, and takes up the rule.
-    fn prepare(
+    fn prepare<'p>(
         &mut self,
         settings: &Settings<T>,
-        batch: &mut dyn LeastSquares<T>,
+        batch: &'p mut (dyn LeastSquares<T> + 'p),
         x: &[T],
         rule: &BatchRule<'_, T>,
         is_first: bool,
-    ) -> Result<(Plan, Option<RankSync<T>>), SolveError> {
-        // From the first step on, all ranks make the same steps.
-        let ranks = if is_first { settings.open_at(batch, x)? } else { settings.open(batch, x)? };
+    ) -> Result<(Plan, Batch<'p, T>), SolveError> {
+        // From the first step on, the points are the same wherever rows are.
+        let mut batch = if is_first { settings.open_at(batch, x)? } else { settings.open(batch, x)? };
         let ridge = allowed_ridge(settings.linear_solver, rule.ridge)?;
-        let plan = settings.plan_for(batch, ranks.as_ref(), self.scaling, ridge)?;
+        let plan = settings.plan_for(&mut batch, self.scaling, ridge)?;
         let may_orthogonalize = plan.may_orthogonalize && damping_would_be_high::<T>();
         let is_orthogonal = self.is_orthogonal && may_orthogonalize && plan.form == LinearForm::Cholesky;
         let plan = Plan {
@@ -228,21 +231,19 @@ impl<T: Real> Training<T> {
         self.descent.scale.rule = self.scaling.unwrap_or(scaling_of_weights);
         self.descent.damping.minimum = rule.minimum_damping;
         self.descent.refinement.1.take_up(rule);
-        Ok((plan, ranks))
+        Ok((plan, batch))
     }
 
     /// Linearises at `x`, and tries steps until one is taken or the attempts are used up.
     fn try_steps(
         &mut self,
-        batch: &mut dyn LeastSquares<T>,
+        batch: Batch<'_, T>,
         plan: Plan,
-        ranks: Option<RankSync<T>>,
         x: &[T],
         rule: BatchRule<'_, T>,
     ) -> Result<TrainingStep<T>, SolveError> {
         let Training { descent, workspace, .. } = self;
-        let inner = OverRanks::new(ProblemRows::new(batch, workspace), ranks);
-        let mut evaluation = WithRidge { inner, weights: rule.ridge };
+        let mut evaluation = WithRidge { inner: batch.evaluate(workspace), weights: rule.ridge };
         descent.trial.x.copy_from_slice(x);
         start(descent, &mut evaluation)?;
         if !self.is_underway && self.scaling.is_none() && plan.form.multiplies() {

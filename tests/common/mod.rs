@@ -88,6 +88,12 @@ pub fn wavy(m: usize, n: usize, bend: f64) -> impl Strategy<Value = Wavy<f64>> {
     })
 }
 
+/// The cost of the rows just evaluated.
+pub fn cost_of<T: Real>(problem: &mut (impl LeastSquares<T> + ?Sized), first: usize, r: &[T]) -> T {
+    let half_of_squares = T::from_f64(0.5) * r.iter().fold(T::ZERO, |sum, &r| sum + r * r);
+    problem.capabilities().cost_of(first, r).unwrap_or(half_of_squares)
+}
+
 /// Residuals and Jacobian at `x`.
 pub fn linearized(problem: &mut impl LeastSquares<f64>, x: &[f64]) -> (DVector<f64>, DMatrix<f64>) {
     let (m, n) = (problem.residual_count(), problem.parameter_count());

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use marquardt::curve::{BuiltFormula, FitOptions, FormulaBuilder, FromModel, Minima, MultiStart};
+use marquardt::curve::{
+    BuiltFormula, FitInference, FitOptions, FormulaBuilder, FromModel, ManyFits, Minima, MultiStart,
+};
 use marquardt::models::AnyModel;
 use marquardt::{CurveFit, FitMany, FittedCurve, GlobalFit, Loss, Parameters};
+use ndarray::{Array2, array};
 
 fn assert_moves<F: Send + 'static>() {}
 
@@ -23,6 +26,8 @@ fn fits_and_results_move_to_other_threads() {
     assert_moves::<FormulaBuilder>();
     assert_moves::<FittedCurve<'static, f64>>();
     assert_moves::<Minima<'static, f64>>();
+    assert_moves::<FitInference<f64>>();
+    assert_moves::<ManyFits<f32>>();
 }
 
 /// A fit whose names and curve are known at run time only, and whose data the caller does not keep.
@@ -62,4 +67,30 @@ fn an_owned_fit_is_solved_elsewhere() {
         assert_eq!(found, here.parameter(name).unwrap());
     }
     assert_eq!(fitted.omitted_rows(), [8]);
+}
+
+/// Many fits whose data, starts and sigma the caller does not keep, of each its own or the same for all.
+fn many(has_own: bool) -> FitMany<'static, f64, AnyModel> {
+    let x = Array2::from_shape_fn((4, 12), |(_, i)| 0.3 * i as f64);
+    let y = x.mapv(|x| 2.0 * (-0.7 * x).exp() + 0.1 * (5.0 * x).cos());
+    let (start, sigma) = (array![[1.0, 1.0], [1.5, 1.2], [2.0, 2.0], [1.0, 1.5]], x.mapv(|x| 0.1 + 0.1 * x));
+    let model = AnyModel::Named("exponential_decay".parse().unwrap());
+    let fits = match has_own {
+        true => FitMany::new(model, &x, &y).start(&start).sigma(&sigma),
+        false => FitMany::new(model, x.row(0), &y).start(start.row(0)).sigma(sigma.row(0)),
+    };
+    fits.absolute_sigma(true).covariances(true).bounds("decay", 0.0..).into_owned()
+}
+
+#[test]
+fn owned_fits_of_many_data_sets_are_made_elsewhere() {
+    let [own, shared] =
+        [true, false].map(|has_own| thread::spawn(move || many(has_own).fit().unwrap()).join().unwrap());
+    assert_eq!((own.converged(), shared.converged()), (4, 4));
+    for fit in 0..4 {
+        let [one, other] = [&own, &shared].map(|fits| fits.inference(fit).unwrap());
+        for (one, other) in one.parameters().iter().zip(other.parameters()) {
+            assert!((one.value - other.value).abs() < 1e-4 * other.standard_error, "{one:?}, {other:?}");
+        }
+    }
 }

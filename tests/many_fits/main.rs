@@ -9,6 +9,7 @@ mod curves;
 mod extremes;
 mod far_starts;
 mod fixed_and_tied;
+mod inference;
 mod least_cost;
 mod many_parameters;
 mod running;

@@ -52,7 +52,7 @@ impl<T: Real> LeastSquares<T> for ByProducts<T> {
 }
 
 impl<T: Real> Capabilities<T> for ByProducts<T> {
-    fn cost_of(&mut self, first: usize, r: &[T]) -> T {
+    fn cost_of(&mut self, first: usize, r: &[T]) -> Option<T> {
         self.network.cost_of(first, r)
     }
 

@@ -108,7 +108,7 @@ proptest! {
             let mut problem = Robust::new(AutoDiff(curve.clone()), loss, scale(loss)).unwrap();
             let (mut r, mut jacobian) = (vec![0.0; 60], vec![0.0; 180]);
             problem.linearize(&x, 0, &mut r, &mut jacobian).unwrap();
-            let found = problem.capabilities().cost_of(0, &r);
+            let found = problem.capabilities().cost_of(0, &r).unwrap();
             prop_assert!((found - cost(&curve, loss, &x)).abs() <= 1e-13 * found, "{loss}");
             for (row, r) in jacobian.chunks_exact(3).zip(&r) {
                 (0..3).for_each(|j| gradient[j] += row[j] * r);

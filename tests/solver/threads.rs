@@ -293,8 +293,8 @@ impl LeastSquares<f64> for DecayLoss {
 }
 
 impl Capabilities<f64> for DecayLoss {
-    fn cost_of(&mut self, _: usize, _: &[f64]) -> f64 {
-        self.1
+    fn cost_of(&mut self, _: usize, _: &[f64]) -> Option<f64> {
+        Some(self.1)
     }
 
     fn concurrent(&mut self, x: &[f64]) -> Option<&dyn ConcurrentRows<f64>> {

@@ -353,8 +353,8 @@ impl LeastSquares<f64> for Deceptive {
 }
 
 impl Capabilities<f64> for Deceptive {
-    fn cost_of(&mut self, _: usize, r: &[f64]) -> f64 {
-        if r[0].is_finite() { 0.5 * r[0] * r[0] } else { 0.0 }
+    fn cost_of(&mut self, _: usize, r: &[f64]) -> Option<f64> {
+        Some(if r[0].is_finite() { 0.5 * r[0] * r[0] } else { 0.0 })
     }
 }
 
@@ -392,8 +392,8 @@ impl LeastSquares<f64> for Raised {
 }
 
 impl Capabilities<f64> for Raised {
-    fn cost_of(&mut self, _: usize, r: &[f64]) -> f64 {
-        0.5 * r[0] * r[0] + 1.0
+    fn cost_of(&mut self, _: usize, r: &[f64]) -> Option<f64> {
+        Some(0.5 * r[0] * r[0] + 1.0)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use ndarray::{Array1, Array2, ArrayView2};
 
+use crate::curve::estimate::check_level;
 use crate::curve::{FitFailure, Interval, StatisticsError};
 use crate::real::Real;
 use crate::statistics::sample_quantile;
@@ -9,11 +10,11 @@ use crate::statistics::sample_quantile;
 /// The result of a bootstrap: the parameters of all replicates, their spread and intervals.
 #[derive(Debug)]
 pub struct Bootstrap<T> {
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
     /// The parameters of the fit itself.
-    optimum: Vec<T>,
-    estimates: Array2<T>,
-    failed: Vec<FailedReplicate>,
+    pub(super) optimum: Vec<T>,
+    pub(super) estimates: Array2<T>,
+    pub(super) failed: Vec<FailedReplicate>,
 }
 
 /// A replicate that could not be fitted.
@@ -26,10 +27,6 @@ pub struct FailedReplicate {
 }
 
 impl<T: Real> Bootstrap<T> {
-    pub(super) fn new(names: Vec<String>, optimum: Vec<T>, estimates: Array2<T>, failed: Vec<FailedReplicate>) -> Self {
-        Bootstrap { names, optimum, estimates, failed }
-    }
-
     /// The names of the parameters.
     pub fn names(&self) -> &[String] {
         &self.names
@@ -77,9 +74,7 @@ impl<T: Real> Bootstrap<T> {
     ///
     /// [`StatisticsError`] for a level that is not between 0 and 1, or a name that no parameter has.
     pub fn percentile_interval(&self, name: &str, level: f64) -> Result<Interval<T>, StatisticsError> {
-        if !(level > 0.0 && level < 1.0) {
-            return Err(StatisticsError::Level { level });
-        }
+        check_level(level)?;
         let column = self.estimates.column(self.index(name)?);
         let mut values: Vec<f64> = column.iter().map(|value| value.to_f64()).collect();
         values.sort_by(f64::total_cmp);

@@ -4,8 +4,8 @@ use std::f64::consts::TAU;
 
 use super::FittedCurve;
 use super::profile::{IntervalEnd, ProfileError};
-use super::ray::{Ray, free_parameter, step_of};
-use crate::curve::StatisticsError;
+use super::ray::Ray;
+use crate::curve::estimate::check_level;
 use crate::real::Real;
 use crate::statistics::distributions::pair_quantile;
 
@@ -51,16 +51,15 @@ impl<T: Real> FittedCurve<'_, T> {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     pub fn contour(&self, first: &str, second: &str, level: f64, points: usize) -> Result<Contour<T>, ProfileError> {
-        let (i, j) = (free_parameter(self, first)?, free_parameter(self, second)?);
-        let (a, b) = (step_of(self, i), step_of(self, j));
-        let correlation = self.covariance.correlation()[[i, j]].to_f64();
+        let ((i, _), (j, _)) = (self.free_parameter(first)?, self.free_parameter(second)?);
+        let correlation = self.covariance().correlation()[[i, j]].to_f64();
         let correlation = if correlation.is_finite() { correlation.clamp(-1.0, 1.0) } else { 0.0 };
         let across = (1.0 - correlation * correlation).sqrt();
         let direction = |k: usize| {
             let (sine, cosine) = (TAU * k as f64 / points as f64).sin_cos();
-            [a * cosine, b * (correlation * cosine + across * sine)]
+            [cosine, correlation * cosine + across * sine]
         };
-        self.border([first, second], [i, j], level, (0..points).map(direction).collect())
+        self.contour_towards(first, second, level, &(0..points).map(direction).collect::<Vec<_>>())
     }
 
     /// The border of the joint region in directions of one's own: `[1, 0]` is a step of one standard error of the first
@@ -76,23 +75,14 @@ impl<T: Real> FittedCurve<'_, T> {
         level: f64,
         directions: &[[f64; 2]],
     ) -> Result<Contour<T>, ProfileError> {
-        let (i, j) = (free_parameter(self, first)?, free_parameter(self, second)?);
-        let (a, b) = (step_of(self, i), step_of(self, j));
-        let steps = directions.iter().map(|[cosine, sine]| [a * cosine, b * sine]).collect();
-        self.border([first, second], [i, j], level, steps)
-    }
-
-    fn border(
-        &self,
-        names: [&str; 2],
-        [i, j]: [usize; 2],
-        level: f64,
-        steps: Vec<[f64; 2]>,
-    ) -> Result<Contour<T>, ProfileError> {
+        let ((i, a), (j, b)) = (self.free_parameter(first)?, self.free_parameter(second)?);
         if i == j {
-            return Err(ProfileError::SameParameter { name: names[0].into() });
+            return Err(ProfileError::SameParameter { name: first.into() });
         }
-        let root = self.joint_root_level(level)?;
+        check_level(level)?;
+        // The signed root that two parameters keep to with this probability.
+        let root = pair_quantile(level, self.covariance().freedom()).sqrt();
+        let steps: Vec<[f64; 2]> = directions.iter().map(|[along, across]| [a * along, b * across]).collect();
         let leads_nowhere = |step: &&[f64; 2]| !step.iter().all(|step| step.is_finite()) || **step == [0.0; 2];
         if let Some(&direction) = steps.iter().find(leads_nowhere) {
             return Err(ProfileError::Direction { direction });
@@ -106,7 +96,7 @@ impl<T: Real> FittedCurve<'_, T> {
                 Err(error) => failed.push(error),
             }
         }
-        Ok(Contour { names: names.map(String::from), points, failed })
+        Ok(Contour { names: [first, second].map(String::from), points, failed })
     }
 
     fn border_point(&self, held: [(usize, f64); 2], root: f64) -> Result<ContourPoint<T>, ProfileError> {
@@ -121,14 +111,5 @@ impl<T: Real> FittedCurve<'_, T> {
             at.iter_mut().zip(ray.held_at(way)).for_each(|(at, (_, value))| *at = value);
         }
         Ok(ContourPoint { at, end })
-    }
-
-    /// The signed root that two parameters keep to with this probability.
-    fn joint_root_level(&self, level: f64) -> Result<f64, StatisticsError> {
-        if level > 0.0 && level < 1.0 {
-            Ok(pair_quantile(level, self.covariance.freedom()).sqrt())
-        } else {
-            Err(StatisticsError::Level { level })
-        }
     }
 }

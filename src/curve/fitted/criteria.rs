@@ -7,7 +7,6 @@ use statrs::function::gamma::ln_gamma;
 use super::FittedCurve;
 use crate::curve::Criteria;
 use crate::curve::criteria::NoiseKind;
-use crate::curve::likelihood::Likelihood;
 use crate::distributed::CommunicatorError;
 use crate::kernels::vector::all_finite;
 use crate::real::Real;
@@ -31,16 +30,11 @@ impl<T: Real> FittedCurve<'_, T> {
         self.squares.whitened + self.prior_squares()
     }
 
-    /// `χ²` by the degrees of freedom; `None` without such. About one for a curve that fits, where the noise is known.
-    pub fn reduced_chi_square(&self) -> Option<T> {
-        self.criteria().reduced_chi_square()
-    }
-
     /// Tests the residuals against the known noise: the probability of a larger
     /// [`χ²`](Self::chi_square). `None` where the noise is judged by the residuals, or without degrees of freedom.
     pub fn goodness_of_fit(&self) -> Option<Test> {
-        let (statistic, freedom) = (self.chi_square().to_f64(), self.covariance.degrees_of_freedom());
-        let is_testable = self.covariance.is_absolute() && freedom > 0;
+        let (statistic, freedom) = (self.chi_square().to_f64(), self.degrees_of_freedom());
+        let is_testable = self.covariance().is_absolute() && freedom > 0;
         is_testable.then(|| Test { statistic, p_value: chi_squared_tail(statistic, freedom as f64) })
     }
 
@@ -69,7 +63,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// has no degrees of freedom, or `R²` is `None`. Priors do not count.
     pub fn adjusted_r_squared(&self) -> Option<T> {
         let about_mean = self.number_of_responses() - self.checked.data.outputs();
-        let about_curve = self.covariance.degrees_of_freedom().saturating_sub(self.checked.map.priors().count());
+        let about_curve = self.degrees_of_freedom().saturating_sub(self.checked.map.priors().count());
         let ratio = T::from_f64(about_mean as f64 / about_curve as f64);
         let r_squared = self.r_squared().filter(|_| about_curve > 0);
         r_squared.map(|r_squared| T::ONE - (T::ONE - r_squared) * ratio)
@@ -86,44 +80,19 @@ impl<T: Real> FittedCurve<'_, T> {
     /// A robust fit has no likelihood of its own: this is the second, in which outliers weigh in full, and which other parameters
     /// would make larger.
     pub fn log_likelihood(&self) -> T {
-        let priors = self.checked.map.priors();
-        let mut log_determinant: f64 = priors.map(|(_, _, deviation)| 2.0 * deviation.to_f64().ln()).sum();
-        let mut responses = self.number_of_observations() as f64;
-        let (mut squares, mut of_counts) = (self.chi_square().to_f64(), 0.0);
-        match self.noise_kind() {
-            NoiseKind::Counts => {
-                responses -= self.number_of_responses() as f64;
-                squares = self.prior_squares().to_f64();
-                of_counts = self.totals().log_likelihood_of_counts;
-            }
-            _ => log_determinant += self.totals().log_determinant,
-        }
-        let scale = match self.noise_kind() {
-            NoiseKind::Relative | NoiseKind::Robust => responses * (squares / responses).ln() + responses,
+        let (totals, priors) = (self.totals(), self.checked.map.priors());
+        let of_priors: f64 = priors.map(|(_, _, deviation)| 2.0 * deviation.to_f64().ln()).sum();
+        let (gaussian, squares) = match self.checked.is_of_counts() {
+            true => (self.checked.map.priors().count(), self.prior_squares()),
+            false => (self.number_of_observations(), self.chi_square()),
+        };
+        let (gaussian, squares, log_determinant) =
+            (gaussian as f64, squares.to_f64(), of_priors + totals.log_determinant);
+        let scale = match self.checked.options.noise_kind() {
+            NoiseKind::Relative | NoiseKind::Robust => gaussian * (squares / gaussian).ln() + gaussian,
             NoiseKind::Absolute | NoiseKind::Counts => squares,
         };
-        T::from_f64(of_counts - 0.5 * (scale + responses * (2.0 * PI).ln() + log_determinant))
-    }
-
-    /// Akaike's information criterion, of `n` observations and `p` parameters: `n ln(χ²/n) + 2p`, as in lmfit, or
-    /// `−2 ln L + 2p` where the noise is known. Less is better; only differences between fits of the same data count.
-    ///
-    /// R and statsmodels always take `−2 ln L` with its constants, and R counts the size of the noise as one more parameter
-    /// where it is not known: their differences are the same. They follow from
-    /// [`log_likelihood`](Self::log_likelihood). `-∞` for a curve that meets all responses, where the noise is not known.
-    pub fn aic(&self) -> T {
-        self.criteria().aic()
-    }
-
-    /// Akaike's information criterion for few observations, the [AIC](Self::aic) and `2p(p + 1)/(n − p − 1)`. Infinite for
-    /// `n ≤ p + 1`. Here it makes a difference that R counts the size of the noise.
-    pub fn aicc(&self) -> T {
-        self.criteria().aicc()
-    }
-
-    /// The Bayesian information criterion: the [AIC](Self::aic) with `p ln n` in place of `2p`.
-    pub fn bic(&self) -> T {
-        self.criteria().bic()
+        T::from_f64(totals.log_likelihood_of_counts - 0.5 * (scale + gaussian * (2.0 * PI).ln() + log_determinant))
     }
 
     /// Criteria by which fits of different curves are [compared](crate::curve::Comparison) by.
@@ -131,19 +100,10 @@ impl<T: Real> FittedCurve<'_, T> {
         let observations = self.number_of_observations();
         Criteria {
             observations,
-            parameters: observations - self.covariance.degrees_of_freedom(),
+            parameters: observations - self.degrees_of_freedom(),
             chi_square: self.chi_square(),
             log_likelihood: self.log_likelihood(),
-            noise: self.noise_kind(),
-        }
-    }
-
-    fn noise_kind(&self) -> NoiseKind {
-        match self.checked.likelihood {
-            Likelihood::Poisson => NoiseKind::Counts,
-            Likelihood::Robust(..) => NoiseKind::Robust,
-            Likelihood::Gaussian if self.covariance.is_absolute() => NoiseKind::Absolute,
-            Likelihood::Gaussian => NoiseKind::Relative,
+            noise: self.checked.options.noise_kind(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::FittedCurve;
 use crate::curve::Rows;
-use crate::curve::global_curve::DataSetCurve;
+use crate::curve::inference::UncertainCurve;
 use crate::problem::EvaluationError;
 use crate::real::Real;
 
@@ -48,20 +48,11 @@ impl<T: Real> FittedCurve<'_, T> {
     ///
     /// The curve's own error when it cannot be evaluated, or a message when there is no such data set or the number of
     /// predictors is another.
-    pub fn predict_data_set<'x>(&self, name: &str, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError>
-    where
-        T: 'x,
-    {
-        let x: Rows<'x, T> = x.into();
-        let parts = self.checked.curve.as_global().map_or(&[] as &[DataSetCurve<'_, T>], |curve| &curve.parts);
-        let part = parts.iter().find(|part| part.name == name);
+    pub fn predict_data_set<'x>(&self, name: &str, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError> {
+        let mut parts = self.checked.curve.as_global().into_iter().flat_map(|curve| &curve.parts);
+        let part = parts.find(|part| part.name == name);
         let part = part.ok_or_else(|| EvaluationError::from(format!("there is no data set {name:?}")))?;
-        let (rows, found, width) = (x.count(), x.width(), part.width);
-        if found != width {
-            return Err(format!("the curve of {name:?} has {width} predictors, not {found}").into());
-        }
-        let mut y = vec![T::ZERO; rows * part.curve.response_count()];
-        part.curve.responses(&x.into_flat(), width, &part.own(&self.report.x), &mut y)?;
-        Ok(y)
+        let inference = &self.inference.selected(&part.parameters);
+        UncertainCurve { curve: &part.curve, width: part.width, inference }.predict(x.into())
     }
 }

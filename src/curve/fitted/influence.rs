@@ -53,10 +53,9 @@ impl<T: Real> FittedCurve<'_, T> {
         if self.checked.data.is_shared() {
             return Err(StatisticsError::SharedRows { ranks: self.checked.data.ranks().size() });
         }
-        let (covariance, count) = (&self.covariance, self.checked.data.y().len());
-        let known = covariance.is_absolute().then_some(T::ONE);
-        let variance = known.or(covariance.residual_variance()).ok_or(StatisticsError::NoDegreesOfFreedom)?;
-        let basis = self.basis().map_err(StatisticsError::Evaluation)?;
+        let (covariance, count) = (self.covariance(), self.checked.data.y().len());
+        let variance = self.inference.noise_variance().ok_or(StatisticsError::NoDegreesOfFreedom)?;
+        let basis = self.basis()?;
         let (all, residuals) = (basis.leverages(), self.whitened_residuals());
         let parameters: T = all.iter().copied().sum();
         // What rounding leaves of 1 − h where a response is met whatever it is.
@@ -76,10 +75,10 @@ impl<T: Real> FittedCurve<'_, T> {
             .map(|(&t, &leverage)| rest(leverage).map_or(T::INFINITY, |rest| t * t * leverage / (rest * parameters)));
         let cooks_distance = cooks_distance.collect();
         let freedom = covariance.degrees_of_freedom();
-        let studentized_residuals = match known {
-            Some(_) => Some(standardized_residuals.clone()),
-            None if freedom < 2 => None,
-            None => {
+        let studentized_residuals = match freedom {
+            _ if covariance.is_absolute() => Some(standardized_residuals.clone()),
+            ..2 => None,
+            _ => {
                 let (all, others) = (T::from_f64(freedom as f64), T::from_f64(freedom as f64 - 1.0));
                 // s² of the others, (m s² − r²/(1 − h)) / (m − 1).
                 let without = |residual: T, leverage: T| {
@@ -100,7 +99,7 @@ impl<T: Real> FittedCurve<'_, T> {
         let (mut residuals, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
         curve_problem.linearize(&self.checked.map.gather(&self.report.x), 0, &mut residuals, &mut jacobian)?;
         // A parameter that a bound holds does not move with the data.
-        let variances = self.covariance.unscaled();
+        let variances = self.covariance().unscaled();
         for (k, _) in free.iter().enumerate().filter(|&(_, &index)| variances[[index, index]] == T::ZERO) {
             jacobian.iter_mut().skip(k).step_by(n).for_each(|derivative| *derivative = T::ZERO);
         }

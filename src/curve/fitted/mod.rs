@@ -1,17 +1,12 @@
 //! The result of a curve fit.
 
-mod bands;
 mod basis;
 mod bootstrap;
-mod constants;
 mod contour;
 mod criteria;
 mod data_sets;
-mod derived;
-#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
-mod drawing;
 mod influence;
-mod intervals;
+mod noise;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod plot;
 #[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
@@ -27,7 +22,6 @@ mod stored;
 mod summary;
 mod synthetic;
 mod totals;
-mod uncertain_curve;
 mod usable;
 mod warnings;
 
@@ -37,29 +31,22 @@ use std::sync::OnceLock;
 use ndarray::ArrayView1;
 
 use super::checked_fit::CheckedFit;
+use super::inference::{ResponseNoise, UncertainCurve, inference_methods};
 use super::likelihood::Likelihood;
 use super::robust_sums::RobustSums;
-
-use super::{Attempts, CurveError, ParameterState, Rows, Warning};
+use super::{Attempts, BandPoint, CurveError, FitInference, FittedParameter, Rows, StatisticsError, Warning};
 use crate::problem::EvaluationError;
 use crate::real::Real;
-use crate::solver::{Covariance, CovarianceError, Report};
+use crate::solver::{CovarianceError, Report};
 
-pub use bands::BandPoint;
 pub use bootstrap::{Bootstrap, FailedReplicate};
 pub use contour::{Contour, ContourPoint};
 pub use data_sets::FittedDataSet;
-#[cfg(all(feature = "plot", feature = "serde", not(target_arch = "wasm32")))]
-pub(super) use drawing::Drawing;
 pub use influence::Influence;
-#[cfg(feature = "serde")]
-pub(super) use plot_points::PlotPoint;
 pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
 pub use resampling::{BootstrapError, Resampling};
 use squares::Squares;
 use totals::Totals;
-#[cfg(feature = "serde")]
-pub(super) use uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
@@ -73,11 +60,10 @@ pub(super) use uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
 /// not: [influence](Self::influence), the [bootstrap](Self::bootstrap), and tests of residuals.
 pub struct FittedCurve<'a, T: Real> {
     pub(super) checked: CheckedFit<'a, T>,
-    parameters: Vec<FittedParameter<T>>,
+    inference: FitInference<T>,
     pub(super) report: Report<T>,
     /// The attempts that led here.
     pub(super) attempts: Attempts,
-    covariance: Covariance<T>,
     /// Reason for which nothing is known of the covariance.
     covariance_error: Option<CovarianceError>,
     /// Sums of squares over all responses.
@@ -89,20 +75,6 @@ pub struct FittedCurve<'a, T: Real> {
     /// Further sums over all responses, computed when first needed; but at once where ranks have to make them together.
     totals: OnceLock<Totals<T>>,
     warnings: Vec<Warning>,
-}
-
-/// One parameter of a fitted curve.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FittedParameter<T> {
-    /// Its name.
-    pub name: String,
-    /// Its value.
-    pub value: T,
-    /// Its standard error, from the scatter of the residuals or from a known noise; infinite where the data do not determine
-    /// it, and zero where it did not move: fixed, or held by a bound.
-    pub standard_error: T,
-    /// Its state after the fit.
-    pub state: ParameterState,
 }
 
 impl<'a, T: Real> FittedCurve<'a, T> {
@@ -125,13 +97,13 @@ impl<'a, T: Real> FittedCurve<'a, T> {
             state: checked.map.state(index, &report, &covariance),
         });
         let parameters = parameters.collect();
+        let noise = ResponseNoise::of(&checked, &covariance, robust.as_ref())?;
         let (responses, totals) = (OnceLock::new(), OnceLock::new());
         let mut fit = FittedCurve {
-            parameters,
+            inference: FitInference { parameters, covariance, noise },
             checked,
             report,
             attempts: Attempts::default(),
-            covariance,
             covariance_error,
             squares,
             responses,
@@ -146,15 +118,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         Ok(fit)
     }
 
-    /// All parameters.
-    pub fn parameters(&self) -> &[FittedParameter<T>] {
-        &self.parameters
-    }
-
-    /// The parameter of that name.
-    pub fn parameter(&self, name: &str) -> Option<&FittedParameter<T>> {
-        self.parameters.iter().find(|parameter| parameter.name == name)
-    }
+    inference_methods!();
 
     /// Report of the solve: its status, cost and counts of evaluations.
     pub fn report(&self) -> &Report<T> {
@@ -166,26 +130,10 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         self.attempts
     }
 
-    /// Covariance and correlation of the parameters. All of them are undetermined where it could not be computed; see
-    /// [`covariance_error`](Self::covariance_error).
-    pub fn covariance(&self) -> &Covariance<T> {
-        &self.covariance
-    }
-
     /// Reason for which the covariance could not be computed, such as a derivative that is not finite at the end of the solve; the
     /// report prints it. `None` for nearly all fits.
     pub fn covariance_error(&self) -> Option<&CovarianceError> {
         self.covariance_error.as_ref()
-    }
-
-    /// `√(‖r‖² / degrees of freedom)`; `None` with as many parameters as observations.
-    pub fn residual_standard_deviation(&self) -> Option<T> {
-        self.covariance.residual_standard_deviation()
-    }
-
-    /// Observations in excess of the determined parameters.
-    pub fn degrees_of_freedom(&self) -> usize {
-        self.covariance.degrees_of_freedom()
     }
 
     /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in, this rank's.
@@ -209,28 +157,17 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         self.responses.get_or_init(|| self.checked.responses(&self.report.x).unwrap_or_else(lost))
     }
 
-    /// The responses of the curve to other predictors.
-    ///
-    /// # Errors
-    ///
-    /// The curve's own error when it cannot be evaluated, or a message when the number of predictors in a row is another than
-    /// in the fit.
-    pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError>
-    where
-        T: 'x,
-    {
-        self.uncertain_curve().predict(x.into())
+    /// The curve with its statistics.
+    fn uncertain_curve(&self) -> Result<UncertainCurve<'_, T>, EvaluationError> {
+        let (curve, width) = (&self.checked.curve, self.checked.data.width());
+        Ok(UncertainCurve { curve, width, inference: &self.inference })
     }
 }
 
 impl<T: Real> fmt::Debug for FittedCurve<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FittedCurve { parameters, report, covariance, .. } = self;
-        f.debug_struct("FittedCurve")
-            .field("parameters", parameters)
-            .field("report", report)
-            .field("covariance", covariance)
-            .finish_non_exhaustive()
+        let FittedCurve { inference, report, .. } = self;
+        f.debug_struct("FittedCurve").field("inference", inference).field("report", report).finish_non_exhaustive()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::FittedCurve;
 use crate::curve::Curve;
+use crate::curve::inference::PlotPoint;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::problem::loss_at;
@@ -9,19 +10,6 @@ use crate::real::Real;
 
 /// Points that a robust loss gives less of their weight than this are outliers.
 const LITTLE_WEIGHT: f64 = 0.1;
-
-/// A response.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::curve) struct PlotPoint {
-    /// The number of its data set; 0 where there is one only.
-    pub(in crate::curve) set: usize,
-    pub(in crate::curve) x: f64,
-    pub(in crate::curve) y: f64,
-    /// Its standard deviation.
-    pub(in crate::curve) error: Option<f64>,
-    pub(in crate::curve) residual: f64,
-    pub(in crate::curve) is_outlier: bool,
-}
 
 impl<T: Real> FittedCurve<'_, T> {
     /// Predictors in a row, besides the number of its data set.
@@ -38,7 +26,7 @@ impl<T: Real> FittedCurve<'_, T> {
         if self.own_predictors() != 1 {
             return None;
         }
-        let (data, response_noise) = (&self.checked.data, self.response_noise());
+        let (data, response_noise) = (&self.checked.data, &self.inference.noise);
         let (width, outputs, unit) = (data.width(), data.outputs(), response_noise.unit());
         let (residuals, whitened, has_sets) = (self.residuals(), self.whitened_residuals(), self.has_data_sets());
         let point = |index: usize| {

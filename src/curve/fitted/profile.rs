@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::FittedCurve;
-use super::ray::{Ray, RayPoint, free_parameter, step_of};
+use super::ray::{Ray, RayPoint};
 use crate::curve::StatisticsError;
 use crate::curve::estimate::quantile;
 use crate::real::Real;
@@ -181,11 +181,9 @@ impl<T: Real> FittedCurve<'_, T> {
     ///
     /// As [`profile_interval`](Self::profile_interval).
     pub fn profile(&self, name: &str, level: f64, points: usize) -> Result<Profile<T>, ProfileError> {
-        let index = free_parameter(self, name)?;
-        let root = quantile(level, self.covariance.freedom())?;
-        let step = step_of(self, index);
-        let mut sides = Vec::with_capacity(2);
-        for direction in [-1.0, 1.0] {
+        let (index, step) = self.free_parameter(name)?;
+        let root = quantile(level, self.covariance().freedom())?;
+        let side = |direction: f64| -> Result<(T, IntervalEnd, Vec<ProfilePoint<T>>), ProfileError> {
             let mut ray = Ray::new(self, vec![(index, direction * step)])?;
             let (way, end) = ray.extent(root)?;
             (1..=points).try_for_each(|k| ray.root_at(way * k as f64 / (points + 1) as f64).map(drop))?;
@@ -198,11 +196,9 @@ impl<T: Real> FittedCurve<'_, T> {
                 tau: T::from_f64(direction * point.root),
                 parameters: point.parameters,
             };
-            let within = ray.into_visited().into_iter().filter(|point| point.way <= way).map(of_point).collect();
-            sides.push((value, end, within));
-        }
-        let (high, high_end, above): (T, IntervalEnd, Vec<ProfilePoint<T>>) = sides.remove(1);
-        let (low, low_end, mut points): (T, IntervalEnd, Vec<ProfilePoint<T>>) = sides.remove(0);
+            Ok((value, end, ray.into_visited().into_iter().filter(|point| point.way <= way).map(of_point).collect()))
+        };
+        let ((low, low_end, mut points), (high, high_end, above)) = (side(-1.0)?, side(1.0)?);
         points.reverse();
         points.extend(above.into_iter().skip(1));
         let interval = ProfileInterval { low, high, low_end, high_end };

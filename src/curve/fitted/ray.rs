@@ -53,41 +53,29 @@ pub(super) struct RayPoint<T> {
     pub(super) parameters: Vec<T>,
 }
 
-/// The index of a free parameter.
-pub(super) fn free_parameter<T: Real>(fit: &FittedCurve<'_, T>, name: &str) -> Result<usize, ProfileError> {
-    let map = &fit.checked.map;
-    let index = map.index(name).ok_or_else(|| fit.no_such_parameter(name))?;
-    let is = match map.parameters[index].role {
-        Role::Free => return Ok(index),
-        Role::Fixed => "fixed",
-        Role::Tied(_) => "tied to others",
-    };
-    Err(ProfileError::NotFree { name: name.into(), is })
-}
-
-/// The standard error of a parameter, or something of its size where the data do not determine it, or a bound holds it.
-pub(super) fn step_of<T: Real>(fit: &FittedCurve<'_, T>, index: usize) -> f64 {
-    let error = fit.parameters[index].standard_error.to_f64();
-    let value = fit.parameters[index].value.to_f64().abs();
-    if error.is_finite() && error > 0.0 {
-        error
-    } else if value > 0.0 {
-        0.1 * value
-    } else {
-        fit.checked.map.parameters[index].scale.to_f64()
-    }
-}
-
 impl<T: Real> FittedCurve<'_, T> {
+    /// The index of a free parameter, and its standard error, or something of its size where the data do not determine it, or a bound
+    /// holds it.
+    pub(super) fn free_parameter(&self, name: &str) -> Result<(usize, f64), ProfileError> {
+        let index = self.inference.index(name)?;
+        let (found, given) = (&self.parameters()[index], &self.checked.map.parameters[index]);
+        let (error, value) = (found.standard_error.to_f64(), found.value.to_f64().abs());
+        let is = match given.role {
+            Role::Free if error.is_finite() && error > 0.0 => return Ok((index, error)),
+            Role::Free if value > 0.0 => return Ok((index, 0.1 * value)),
+            Role::Free => return Ok((index, given.scale.to_f64())),
+            Role::Fixed => "fixed",
+            Role::Tied(_) => "tied to others",
+        };
+        Err(ProfileError::NotFree { name: name.into(), is })
+    }
+
     /// Increase of twice the cost by a squared standard error of one parameter: one where the noise is known, otherwise its
     /// variance. For a robust loss the variance is that of M-estimates, times the mean curvature of the loss, with which
     /// the cost rises (Hampel et al. 1986, *Robust statistics*, 7.2).
     pub(super) fn unit_of_chi_square(&self) -> Option<T> {
-        let Some(sums) = &self.robust else {
-            let known = self.covariance.is_absolute().then_some(T::ONE);
-            return known.or(self.covariance.residual_variance());
-        };
-        let rank = self.number_of_responses().saturating_sub(self.covariance.degrees_of_freedom());
+        let Some(sums) = &self.robust else { return self.inference.noise_variance() };
+        let rank = self.number_of_responses().saturating_sub(self.degrees_of_freedom());
         sums.variance(rank).map(|variance| variance * sums.mean_curvature())
     }
 }
@@ -309,7 +297,7 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
 
     /// Lists the held parameters and their values, for error messages.
     fn describe(&self, way: f64) -> String {
-        let name = |index: usize| &self.fit.parameters[index].name;
+        let name = |index: usize| &self.fit.parameters()[index].name;
         self.held_at(way).map(|(index, value)| format!("{} = {value}", name(index))).collect::<Vec<_>>().join(", ")
     }
 }
@@ -323,7 +311,7 @@ fn is_stationary<T: Real>(report: &Report<T>) -> bool {
 /// Returns the change of all parameters with the held ones for a linear curve, `C_·h C_hh⁻¹ d`, and the unit of the distance,
 /// `1/√(dᵀ C_hh⁻¹ d)`, from the covariance `C` of the parameters. An undefined change counts as zero, an undefined unit as one.
 fn linear<T: Real>(fit: &FittedCurve<'_, T>, held: &[(usize, f64)]) -> (Vec<f64>, f64) {
-    let matrix = fit.covariance.matrix();
+    let matrix = fit.covariance().matrix();
     let of = |i: usize, j: usize| matrix[[i, j]].to_f64();
     let weights = match *held {
         [(i, d)] => vec![d / of(i, i)],

@@ -7,10 +7,9 @@ use thiserror::Error;
 
 use super::FittedCurve;
 use super::bootstrap::{Bootstrap, FailedReplicate};
-use super::synthetic::{DrawSource, Scheme};
+use super::synthetic::{Draw, DrawSource, Scheme};
 use crate::curve::FitFailure;
 use crate::curve::iteration_observer::FitCounter;
-use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::parallel;
 use crate::problem::EvaluationError;
@@ -160,36 +159,32 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
     }
 
     fn source(&self) -> Result<DrawSource<'_, T>, BootstrapError> {
-        let FittedCurve { checked, covariance, .. } = self.fit;
+        let FittedCurve { checked, inference, .. } = self.fit;
         if self.replicates == 0 {
             return Err(BootstrapError::NoReplicates);
         }
         if checked.data.is_shared() {
             return Err(BootstrapError::SharedRows { ranks: checked.data.ranks().size() });
         }
-        let counts = matches!(checked.likelihood, Likelihood::Poisson);
+        let counts = checked.is_of_counts();
         let scheme = self.scheme.unwrap_or(if counts { Scheme::Parametric } else { Scheme::Residuals });
-        let fitted = || self.fit.responses().to_vec();
-        match scheme {
-            Scheme::Residuals if counts => Err(BootstrapError::ResidualsOfCounts),
-            Scheme::Residuals if covariance.degrees_of_freedom() == 0 => Err(BootstrapError::NoDegreesOfFreedom),
-            Scheme::Residuals => {
-                let leverages = self.fit.basis()?.leverages();
-                Ok(DrawSource::residuals(&checked.data, fitted(), self.fit.whitened_residuals(), &leverages))
-            }
-            Scheme::Cases if matches!(checked.data.noise, Noise::Correlated(_)) => Err(BootstrapError::CorrelatedCases),
-            Scheme::Cases => Ok(DrawSource::cases(checked)),
-            Scheme::Parametric if counts => Ok(DrawSource::counts(&checked.data, fitted())),
+        let (data, map) = (&checked.data, &checked.map);
+        let draw = match scheme {
+            Scheme::Residuals if counts => return Err(BootstrapError::ResidualsOfCounts),
+            Scheme::Residuals if inference.degrees_of_freedom() == 0 => return Err(BootstrapError::NoDegreesOfFreedom),
+            Scheme::Residuals => Draw::residuals(data, self.fit.whitened_residuals(), &self.fit.basis()?.leverages()),
+            Scheme::Cases if matches!(data.noise, Noise::Correlated(_)) => return Err(BootstrapError::CorrelatedCases),
+            Scheme::Cases => Draw::Cases { free: map.free().len().saturating_sub(map.priors().count()) },
+            Scheme::Parametric if counts => Draw::Poisson,
             Scheme::Parametric => {
-                let judged = covariance.residual_standard_deviation();
-                let size = if covariance.is_absolute() { Some(T::ONE) } else { judged };
-                Ok(DrawSource::normal(&checked.data, fitted(), size.ok_or(BootstrapError::NoDegreesOfFreedom)?))
+                Draw::Normal(inference.noise_variance().ok_or(BootstrapError::NoDegreesOfFreedom)?.sqrt())
             }
-        }
+        };
+        Ok(DrawSource { data, fitted: self.fit.responses(), draw })
     }
 
     fn gather(&self, results: Vec<Result<Vec<T>, FitFailure>>) -> Bootstrap<T> {
-        let names = self.fit.parameters.iter().map(|parameter| parameter.name.clone()).collect();
+        let names = self.fit.parameters().iter().map(|parameter| parameter.name.clone()).collect();
         let (mut flat, mut failed) = (Vec::new(), Vec::new());
         for (index, result) in results.into_iter().enumerate() {
             match result {
@@ -200,6 +195,6 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
         let optimum = self.fit.report.x.clone();
         let estimates =
             Array2::from_shape_fn((flat.len() / optimum.len(), optimum.len()), |(i, j)| flat[i * optimum.len() + j]);
-        Bootstrap::new(names, optimum, estimates, failed)
+        Bootstrap { names, optimum, estimates, failed }
     }
 }

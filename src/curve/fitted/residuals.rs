@@ -1,6 +1,8 @@
 //! Residuals of the curve, and tests of them.
 
 use super::FittedCurve;
+use crate::curve::checked_fit::CheckedFit;
+use crate::curve::likelihood::Likelihood;
 use crate::real::Real;
 use crate::statistics::{self, Test};
 
@@ -14,11 +16,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// (Pearson's residuals), or multiplied by the inverse of the Cholesky factor of the data's covariance.
     pub fn whitened_residuals(&self) -> Vec<T> {
         let mut residuals = self.residuals();
-        if self.is_of_counts() {
-            residuals.iter_mut().zip(self.responses()).for_each(|(residual, &mean)| *residual /= mean.sqrt());
-        } else {
-            self.checked.data.noise.whiten(0, &mut residuals, &mut [], 1);
-        }
+        self.checked.whiten(0, self.responses(), &mut residuals);
         residuals
     }
 
@@ -58,5 +56,20 @@ impl<T: Real> FittedCurve<'_, T> {
         let (residuals, outputs) = (self.whitened_residuals(), self.checked.data.outputs());
         let series = (0..outputs).flat_map(|output| residuals.iter().skip(output).step_by(outputs).copied());
         (!self.checked.data.is_shared()).then(|| series.collect())
+    }
+}
+
+impl<T: Real> CheckedFit<'_, T> {
+    /// Brings the residuals of responses `first..` to equal variance.
+    pub(super) fn whiten(&self, first: usize, fitted: &[T], residuals: &mut [T]) {
+        if self.is_of_counts() {
+            residuals.iter_mut().zip(fitted).for_each(|(residual, &mean)| *residual /= mean.sqrt());
+        } else {
+            self.data.noise.whiten(first, residuals, &mut [], 1);
+        }
+    }
+
+    pub(super) fn is_of_counts(&self) -> bool {
+        matches!(self.likelihood, Likelihood::Poisson)
     }
 }

@@ -42,7 +42,7 @@ impl<T: Real> FittedCurve<'_, T> {
         let suspicious: Vec<usize> = free.iter().copied().filter(|&index| self.is_suspicious(index)).collect();
         let mut found: Vec<usize> = suspicious.iter().copied().filter(|&index| self.has_no_end(index)).collect();
         if !found.is_empty() {
-            let correlation = self.covariance.correlation();
+            let correlation = self.covariance().correlation();
             let leaders = found.clone();
             let follows = |&index: &usize| {
                 let is_larger = self.report.x[index].abs() >= T::from_f64(LARGER) * self.size_at_start(index);
@@ -60,7 +60,7 @@ impl<T: Real> FittedCurve<'_, T> {
 
     /// The standard error is far larger than the value.
     fn is_suspicious(&self, index: usize) -> bool {
-        let parameter = &self.parameters[index];
+        let parameter = &self.parameters()[index];
         let error = parameter.standard_error;
         parameter.state == ParameterState::Free
             && error.is_finite()
@@ -71,13 +71,13 @@ impl<T: Real> FittedCurve<'_, T> {
     /// cost: by its standard error, or a little where it then loses influence. Near a minimum at zero the cost would rise, and the
     /// influence remain. Collective.
     fn has_no_end(&self, index: usize) -> bool {
-        let (x, error) = (self.report.x[index], self.parameters[index].standard_error);
+        let (x, error) = (self.report.x[index], self.parameters()[index].standard_error);
         let far = if x < T::ZERO { x - error } else { x + error };
         self.as_good_at(index, far).is_some()
             || self.as_good_at(index, T::from_f64(NEARBY) * x).is_some_and(|(at, active)| {
                 let covariance = self.checked.covariance(&at, &active, self.robust.as_ref());
                 let variance = |covariance: &Covariance<T>| covariance.unscaled()[[index, index]];
-                let least = T::from_f64(NEARBY * NEARBY) * variance(&self.covariance);
+                let least = T::from_f64(NEARBY * NEARBY) * variance(self.covariance());
                 covariance.is_ok_and(|covariance| variance(&covariance) >= least)
             })
     }
@@ -107,7 +107,7 @@ impl<T: Real> FittedCurve<'_, T> {
 
     /// All parameters where one of them has moved, and each follows as a power of it, with the exponent that the covariance suggests.
     fn following(&self, index: usize, moved: T) -> Vec<T> {
-        let (x, unscaled) = (&self.report.x, self.covariance.unscaled());
+        let (x, unscaled) = (&self.report.x, self.covariance().unscaled());
         let growth = (moved / x[index]).to_f64();
         let follow = |(k, &value): (usize, &T)| {
             let slope = (unscaled[[k, index]] / unscaled[[index, index]]).to_f64();
@@ -121,7 +121,7 @@ impl<T: Real> FittedCurve<'_, T> {
 
     /// The data do not determine the parameter, and it is orders of magnitude larger than at the start.
     fn has_grown(&self, index: usize) -> bool {
-        let parameter = &self.parameters[index];
+        let parameter = &self.parameters()[index];
         parameter.state == ParameterState::Undetermined
             && parameter.value.abs() > T::from_f64(GROWN) * self.size_at_start(index)
     }

@@ -1,9 +1,8 @@
 //! Sums of squares over all responses of a fit.
 
-use super::constants::ConstantFit;
+use super::basis::Basis;
 use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
-use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::{Curve, CurveError};
 use crate::distributed::{Communicator, CommunicatorError};
@@ -38,7 +37,7 @@ impl<T: Real> Squares<T> {
         ranks.all_sum(&mut sums)?;
         let [whitened, residuals, responses] = sums;
         let about_mean = match data.noise {
-            Noise::Correlated(_) => ConstantFit::new(data, typical).squares_about_mean()?,
+            Noise::Correlated(_) => squares_about_constants(data, typical),
             _ => squares_about_mean(&own.moments, ranks)?,
         };
         let count = (data.all_rows() * data.outputs()) as f64;
@@ -62,7 +61,7 @@ struct Own {
 impl Own {
     /// The responses of the curve are evaluated in blocks, and not kept.
     fn at<T: Real>(checked: &CheckedFit<'_, T>, at: &[T], typical: T) -> Self {
-        let (data, is_of_counts) = (&checked.data, matches!(checked.likelihood, Likelihood::Poisson));
+        let data = &checked.data;
         let (outputs, responses) = (data.outputs(), data.y().len());
         let block = match data.noise {
             Noise::Correlated(_) => responses,
@@ -81,11 +80,7 @@ impl Own {
                 *residual = y - fitted;
             }
             own.residuals += dot(residuals, residuals).to_f64();
-            if is_of_counts {
-                residuals.iter_mut().zip(&*fitted).for_each(|(residual, &mean)| *residual /= mean.sqrt());
-            } else {
-                data.noise.whiten(first, residuals, &mut [], 1);
-            }
+            checked.whiten(first, fitted, residuals);
             own.whitened += dot(residuals, residuals).to_f64();
             for (output, moments) in own.moments.iter_mut().enumerate() {
                 let count = y.len() / outputs;
@@ -104,6 +99,19 @@ impl Own {
         }
         own
     }
+}
+
+/// The sum of squares that the best constants leave of correlated responses, which one rank has, to each of several in a row its own.
+fn squares_about_constants<T: Real>(data: &Data<'_, T>, typical: T) -> f64 {
+    let (outputs, mut rest) = (data.outputs(), data.y().to_vec());
+    let mut columns = vec![T::ZERO; rest.len() * outputs];
+    for (response, row) in columns.chunks_exact_mut(outputs).enumerate() {
+        row[response % outputs] = typical;
+    }
+    data.noise.whiten(0, &mut rest, &mut columns, outputs);
+    let [mut rest, columns] = [rest, columns].map(|values| values.into_iter().map(T::to_f64).collect::<Vec<_>>());
+    Basis::of_columns(&columns, outputs).reject(&mut rest);
+    dot(&rest, &rest)
 }
 
 /// The standard deviation of the first response of all. Collective.

@@ -94,7 +94,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         let freedom = self.degrees_of_freedom();
         let variance = (freedom > 0).then(|| sum_of_squares / T::from_f64(freedom as f64));
         // Without weights they are what has been said already.
-        let is_weighted = self.covariance.is_absolute() || !matches!(self.checked.data.noise, Noise::Uniform);
+        let is_weighted = self.covariance().is_absolute() || !matches!(self.checked.data.noise, Noise::Uniform);
         let criteria = self.criteria();
         FitStatistics {
             degrees_of_freedom: freedom,
@@ -112,7 +112,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     fn parameter_summaries(&self) -> Vec<ParameterSummary> {
         let intervals = self.confidence_intervals(LEVEL).unwrap_or_default();
         let finite = |value: T| Some(value.to_f64()).filter(|value| value.is_finite());
-        let described = self.parameters.iter().zip(&self.checked.map.parameters).enumerate();
+        let described = self.parameters().iter().zip(&self.checked.map.parameters).enumerate();
         let summary = described.map(|(index, (fitted, Parameter { start, lower, upper, role, prior, .. }))| {
             let does_move = matches!(fitted.state, ParameterState::Free | ParameterState::Tied);
             let interval = intervals.get(index).filter(|_| does_move && fitted.standard_error.is_finite());
@@ -142,14 +142,14 @@ impl<'a, T: Real> FittedCurve<'a, T> {
 
     /// The stronger correlations, strongest first; not those of parameters that follow from others.
     fn correlations(&self) -> Vec<CorrelationSummary> {
-        let correlation = self.covariance.correlation();
-        let n = self.parameters.len();
-        let is_tied = |index: usize| self.parameters[index].state == ParameterState::Tied;
+        let correlation = self.covariance().correlation();
+        let n = self.parameters().len();
+        let is_tied = |index: usize| self.parameters()[index].state == ParameterState::Tied;
         let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j))).filter(|&(i, j)| !is_tied(i) && !is_tied(j));
         let mut correlations: Vec<CorrelationSummary> = pairs
             .map(|(i, j)| CorrelationSummary {
-                first: self.parameters[i].name.clone(),
-                second: self.parameters[j].name.clone(),
+                first: self.parameters()[i].name.clone(),
+                second: self.parameters()[j].name.clone(),
                 correlation: correlation[(i, j)].to_f64(),
             })
             .filter(|pair| pair.correlation.abs() >= WORTH_PRINTING)

@@ -6,7 +6,6 @@ use chacha20::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson, StandardNormal};
 
 use crate::curve::CurveError;
-use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
 use crate::real::Real;
 use crate::statistics::random::{below, stream};
@@ -21,13 +20,14 @@ pub(super) enum Scheme {
 
 /// Distribution that data are drawn from.
 pub(super) struct DrawSource<'p, T: Clone> {
-    data: &'p Data<'p, T>,
+    pub(super) data: &'p Data<'p, T>,
     /// The responses of the curve.
-    fitted: Vec<T>,
-    from: From<T>,
+    pub(super) fitted: &'p [T],
+    pub(super) draw: Draw<T>,
 }
 
-enum From<T> {
+/// Noise about the curve, or rows.
+pub(super) enum Draw<T> {
     /// Rows of residuals, brought to unit variance.
     Residuals(Vec<T>),
     /// Draws rows of the data, with at least this number of different observations.
@@ -39,9 +39,9 @@ enum From<T> {
     Poisson,
 }
 
-impl<'p, T: Real> DrawSource<'p, T> {
+impl<T: Real> Draw<T> {
     /// Whitened residuals over `√(1 − leverage)`, about their mean.
-    pub(super) fn residuals(data: &'p Data<'p, T>, fitted: Vec<T>, whitened: Vec<T>, leverages: &[T]) -> Self {
+    pub(super) fn residuals(data: &Data<'_, T>, whitened: Vec<T>, leverages: &[T]) -> Self {
         let outputs = data.outputs();
         let mut errors: Vec<T> =
             zip(whitened, leverages).map(|(residual, &leverage)| freed(residual, leverage)).collect();
@@ -50,34 +50,22 @@ impl<'p, T: Real> DrawSource<'p, T> {
             let mean = column.copied().sum::<T>() / T::from_f64(data.rows() as f64);
             errors.iter_mut().skip(output).step_by(outputs).for_each(|error| *error -= mean);
         }
-        DrawSource { data, fitted, from: From::Residuals(errors) }
+        Draw::Residuals(errors)
     }
+}
 
-    pub(super) fn cases(checked: &'p CheckedFit<'_, T>) -> Self {
-        let free = checked.map.free().len().saturating_sub(checked.map.priors().count());
-        DrawSource { data: &checked.data, fitted: Vec::new(), from: From::Cases { free } }
-    }
-
-    /// Draws noise, in units of sigma.
-    pub(super) fn normal(data: &'p Data<'p, T>, fitted: Vec<T>, size: T) -> Self {
-        DrawSource { data, fitted, from: From::Normal(size) }
-    }
-
-    pub(super) fn counts(data: &'p Data<'p, T>, fitted: Vec<T>) -> Self {
-        DrawSource { data, fitted, from: From::Poisson }
-    }
-
+impl<T: Real> DrawSource<'_, T> {
     /// The data of a replicate.
     pub(super) fn draw(&self, seed: u64, index: usize) -> Result<Data<'_, T>, CurveError> {
         let mut random = stream(seed, index);
-        match &self.from {
-            From::Residuals(errors) => Ok(self.with_noise(self.exchanged(errors, &mut random))),
-            From::Cases { free } => self.some_rows(*free, &mut random),
-            From::Normal(size) => {
+        match &self.draw {
+            Draw::Residuals(errors) => Ok(self.with_noise(self.exchanged(errors, &mut random))),
+            Draw::Cases { free } => self.some_rows(*free, &mut random),
+            Draw::Normal(size) => {
                 let mut draw = || T::from_f64(StandardNormal.sample(&mut random)) * *size;
                 Ok(self.with_noise(self.fitted.iter().map(|_| draw()).collect()))
             }
-            From::Poisson => {
+            Draw::Poisson => {
                 let draw = |&mean: &T| T::from_f64(count(mean.to_f64(), &mut random));
                 Ok(self.data.with_responses(self.fitted.iter().map(draw).collect()))
             }
@@ -94,7 +82,7 @@ impl<'p, T: Real> DrawSource<'p, T> {
     /// The curve, with noise that is yet to be brought from unit variance to its own.
     fn with_noise(&self, mut noise: Vec<T>) -> Data<'_, T> {
         self.data.noise.colour(&mut noise);
-        zip(&mut noise, &self.fitted).for_each(|(y, &fitted)| *y += fitted);
+        zip(&mut noise, self.fitted).for_each(|(y, &fitted)| *y += fitted);
         self.data.with_responses(noise)
     }
 

@@ -1,9 +1,7 @@
 //! Terms of the likelihood, summed over all responses of a fit.
 
 use super::FittedCurve;
-use crate::curve::likelihood::Likelihood;
 use crate::distributed::CommunicatorError;
-use crate::problem::shared_mad_scale;
 use crate::real::Real;
 
 /// Sums over the responses of all ranks that some statistics take, besides the [`Squares`](super::squares::Squares).
@@ -17,35 +15,22 @@ pub(super) struct Totals<T> {
     pub(super) log_determinant: f64,
     /// The logarithm of the likelihood of counts.
     pub(super) log_likelihood_of_counts: f64,
-    /// The standard deviation of each response of a row, where it is the same in all rows.
-    pub(super) common_sigma: Option<Vec<T>>,
-    /// The standard deviation of the whitened residuals but for outliers, of a robust fit.
-    pub(super) robust_deviation: Option<T>,
 }
 
 impl<T: Real> Totals<T> {
     /// The sums over the data of a fit. Collective.
     pub(super) fn of(fit: &FittedCurve<'_, T>) -> Result<Self, CommunicatorError> {
-        let (data, is_of_counts) = (&fit.checked.data, fit.is_of_counts());
+        let (data, is_of_counts) = (&fit.checked.data, fit.checked.is_of_counts());
         let ranks = data.ranks();
         let [deviance, log_likelihood] = if is_of_counts { fit.of_counts() } else { [0.0; 2] };
         let mut sums = [deviance, log_likelihood, data.noise.log_determinant().to_f64()];
         ranks.all_sum(&mut sums)?;
         let [deviance, log_likelihood_of_counts, log_determinant] = sums;
-        let is_robust = matches!(fit.checked.likelihood, Likelihood::Robust(..));
-        let robust_deviation = if is_robust { Some(shared_mad_scale(ranks, &fit.whitened_residuals())?) } else { None };
         let (deviance, deviance_about_mean) = if is_of_counts {
             (T::from_f64(deviance), fit.counts_about_mean()?)
         } else {
             (fit.squares.whitened, fit.squares.about_mean)
         };
-        Ok(Totals {
-            deviance,
-            deviance_about_mean,
-            log_determinant,
-            log_likelihood_of_counts,
-            common_sigma: fit.find_common_sigma()?,
-            robust_deviation,
-        })
+        Ok(Totals { deviance, deviance_about_mean, log_determinant, log_likelihood_of_counts })
     }
 }

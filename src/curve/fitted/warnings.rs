@@ -47,15 +47,15 @@ impl<T: Real> FittedCurve<'_, T> {
         }
         warnings.extend(self.worse_than_mean());
         warnings.extend(self.runaways().into_iter().map(|index| {
-            let FittedParameter { name, value, standard_error, .. } = &self.parameters[index];
+            let FittedParameter { name, value, standard_error, .. } = &self.parameters()[index];
             Warning::RanAway { parameter: name.clone(), value: value.to_f64(), standard_error: standard_error.to_f64() }
         }));
         if let Some(error) = &self.covariance_error {
             warnings.push(Warning::NoStandardErrors { reason: error.to_string() });
-        } else if !self.covariance.undetermined().is_empty() {
-            warnings.push(Warning::Undetermined { parameters: self.covariance.undetermined().to_vec() });
+        } else if !self.covariance().undetermined().is_empty() {
+            warnings.push(Warning::Undetermined { parameters: self.covariance().undetermined().to_vec() });
         }
-        let described = self.parameters.iter().zip(&self.checked.map.parameters);
+        let described = self.parameters().iter().zip(&self.checked.map.parameters);
         warnings.extend(described.filter_map(|(fitted, given)| {
             let (side, bound) = match fitted.state {
                 ParameterState::AtLowerBound => (BoundSide::Lower, given.lower),

@@ -2,15 +2,13 @@
 
 use std::ops::Range;
 
-use ndarray::Axis;
-
-use super::Predictors;
-use super::any_model::{AnyModel, Evaluation, FORWARDS};
+use super::PerFit;
 use super::data_sets::DataSets;
+use super::erased_model::{ErasedModel, EvaluationMode, FORWARDS};
 use super::free::FreeParameters;
-use super::normal_equations::NormalEquations;
+use super::normal_factors::NormalFactors;
 use super::outcomes::Outcomes;
-use super::point_sums::{PointSums, Points};
+use super::point_sums::{LanePoints, PointSums};
 use crate::curve::reverse_tile::ReverseTile;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
@@ -22,7 +20,7 @@ use crate::solver::lockstep::{LaneResult, LaneSource, LaneSums, solve_all};
 /// Fits a block of data sets with at most `N` parameters.
 pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {
     pub(super) data: &'s DataSets<'a, T>,
-    pub(super) model: &'s dyn AnyModel<T>,
+    pub(super) model: &'s dyn ErasedModel<T>,
     pub(super) registers: Registers,
     pub(super) outcomes: &'s mut Outcomes<'o, T>,
 }
@@ -41,7 +39,7 @@ impl<T: Real, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, N> {
 /// Data of the fits in the lanes, and results of those that have left.
 struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
     data: &'s DataSets<'a, T>,
-    model: &'s dyn AnyModel<T>,
+    model: &'s dyn ErasedModel<T>,
     registers: Registers,
     /// Range of the fits that are not begun.
     fits: Range<usize>,
@@ -63,7 +61,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn new(
         data: &'s DataSets<'a, T>,
-        model: &'s dyn AnyModel<T>,
+        model: &'s dyn ErasedModel<T>,
         registers: Registers,
         outcomes: &'s mut Outcomes<'o, T>,
     ) -> Self {
@@ -71,8 +69,8 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
         let weights = lanes(if data.has_weights() { points } else { 0 });
         let points =
-            Points { x: lanes(points * width), width, y: lanes(points), weights, of_counts: data.options.counts };
-        let is_in_tiles = N > FORWARDS[1] || model.evaluation() == Evaluation::InTiles;
+            LanePoints { x: lanes(points * width), width, y: lanes(points), weights, of_counts: data.options.counts };
+        let is_in_tiles = N > FORWARDS[1] || model.evaluation() == EvaluationMode::InTiles;
         let mut block = BlockLanes {
             data,
             model,
@@ -86,7 +84,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             fits: outcomes.fits(),
             outcomes,
         };
-        if let Predictors::Shared(x) = &data.x {
+        if let PerFit::Same(x) = &data.x {
             for (lanes, &x) in block.work.points.x.iter_mut().zip(x) {
                 *lanes = Lanes::splat(x);
             }
@@ -119,8 +117,8 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
         for (lanes, &y) in self.work.points.y.iter_mut().zip(self.data.y.row(fit)) {
             lanes.as_mut_slice()[lane] = y;
         }
-        if let Predictors::Own(x) = &self.data.x {
-            for (lanes, &x) in self.work.points.x.iter_mut().zip(x.index_axis(Axis(0), fit)) {
+        if let PerFit::Own(_) = self.data.x {
+            for (lanes, &x) in self.work.points.x.iter_mut().zip(self.data.x.of(fit)) {
                 lanes.as_mut_slice()[lane] = x;
             }
         }
@@ -128,7 +126,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             Some(sigma) => {
                 let mut energy = T::ZERO;
                 for (lanes, (sigma, &y)) in
-                    self.work.points.weights.iter_mut().zip(sigma.row(fit).iter().zip(self.data.y.row(fit)))
+                    self.work.points.weights.iter_mut().zip(sigma.of(fit).iter().zip(self.data.y.row(fit)))
                 {
                     let weight = sigma.recip();
                     lanes.as_mut_slice()[lane] = weight;
@@ -223,7 +221,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
 
     fn store(&mut self, problem: usize, lane: usize, arrival: LaneResult<T, N>) {
         let variance = (self.data.options.absolute_sigma || self.data.options.counts).then_some(T::ONE);
-        let normal = NormalEquations::at(&arrival, self.data.free_count(), self.counts[lane], variance);
+        let normal = NormalFactors::at(&arrival, self.data.free_count(), self.counts[lane], variance);
         match &mut self.free {
             None => self.outcomes.take(problem, &arrival, &normal, &arrival.x[..self.data.parameters], None),
             Some(free) => {

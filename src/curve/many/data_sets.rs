@@ -1,8 +1,8 @@
 //! The data of many fits, fit by fit.
 
-use ndarray::{ArrayView1, ArrayView2, Axis};
+use ndarray::{ArrayView1, Axis, CowArray, Ix2};
 
-use super::any_model::AnyModel;
+use super::erased_model::ErasedModel;
 use super::{FitManyError, PerFit, Predictors};
 use crate::curve::map::ParameterMap;
 use crate::curve::parameter::{Parameter, Role};
@@ -18,7 +18,7 @@ pub(super) struct DataSets<'a, T: Real> {
     /// Parameters of the model.
     pub(super) parameters: usize,
     pub(super) x: Predictors<'a, T>,
-    pub(super) y: ArrayView2<'a, T>,
+    pub(super) y: CowArray<'a, T, Ix2>,
     pub(super) start: Option<PerFit<'a, T>>,
     /// The model guesses the starts.
     pub(super) is_guessed: bool,
@@ -47,6 +47,17 @@ pub(super) struct Point<'p, T> {
 }
 
 impl<T: Real> DataSets<'_, T> {
+    /// The same data, owned.
+    pub(super) fn into_owned(self) -> DataSets<'static, T> {
+        DataSets {
+            x: self.x.into_owned(),
+            y: self.y.into_owned().into(),
+            start: self.start.map(PerFit::into_owned),
+            sigma: self.sigma.map(PerFit::into_owned),
+            ..self
+        }
+    }
+
     /// Checks shapes and options, for a model whose parameters have these names.
     pub(super) fn check(&mut self, names: &[String]) -> Result<(), FitManyError> {
         let (fits, points) = self.y.dim();
@@ -62,8 +73,8 @@ impl<T: Real> DataSets<'_, T> {
         if self.x.width() == 0 {
             return Err(FitManyError::NoPredictors);
         }
-        if self.x.points() != points {
-            return Err(FitManyError::UnequalPoints { x: self.x.points(), y: points });
+        if self.x.len() != points {
+            return Err(FitManyError::UnequalPoints { x: self.x.len(), y: points });
         }
         match &self.start {
             Some(start) => {
@@ -136,15 +147,15 @@ impl<T: Real> DataSets<'_, T> {
 
     /// The fits share predictors, and these are finite.
     pub(super) fn shares_finite_predictors(&self) -> bool {
-        matches!(&self.x, Predictors::Shared(x) if are_finite(x.iter()))
+        matches!(&self.x, PerFit::Same(x) if are_finite(x.iter()))
     }
 
     /// `½‖y‖²` of a fit of which every point takes part, given whether [predictors that are finite are
     /// shared](Self::shares_finite_predictors); `None` where one does not, or where it takes a look at each to know.
     pub(super) fn energy_of_whole(&self, fit: usize, shares_finite_predictors: bool) -> Option<T> {
         let are_predictors_finite = match &self.x {
-            Predictors::Shared(_) => shares_finite_predictors,
-            Predictors::Own(x) => are_finite(x.index_axis(Axis(0), fit).iter()),
+            PerFit::Same(_) => shares_finite_predictors,
+            PerFit::Own(_) => are_finite(self.x.of(fit).iter()),
         };
         let responses = self.y.row(fit);
         let energy = if self.options.counts {
@@ -155,7 +166,7 @@ impl<T: Real> DataSets<'_, T> {
             let squares = |y: &[T]| dot(y, y);
             responses.to_slice().map_or_else(|| squares(&responses.to_vec()), squares) * T::from_f64(0.5)
         };
-        let mut sigma = self.sigma.iter().flat_map(|sigma| sigma.row(fit));
+        let mut sigma = self.sigma.iter().flat_map(|sigma| sigma.of(fit));
         let is_whole = energy.is_finite() && are_predictors_finite && sigma.all(|&sigma| is_deviation(sigma));
         is_whole.then_some(energy)
     }
@@ -171,10 +182,10 @@ impl<T: Real> DataSets<'_, T> {
     ///
     /// The status of a fit that cannot begin.
     pub(super) fn read(&self, fit: usize, mut each: impl FnMut(Point<'_, T>)) -> Result<(), FitStatus> {
-        let sigma = self.sigma.as_ref().map(|sigma| sigma.row(fit));
-        let mut count = 0;
+        let sigma = self.sigma.as_ref().map(|sigma| sigma.of(fit));
+        let (x, mut count) = (self.x.of(fit), 0);
         for (index, &y) in self.y.row(fit).iter().enumerate() {
-            let x = self.x.row(fit, index);
+            let x = x.index_axis(Axis(0), index);
             let sigma = sigma.map_or(T::ONE, |sigma| sigma[index]);
             if self.options.counts && y < T::ZERO {
                 return Err(FitStatus::NegativeCount);
@@ -197,9 +208,9 @@ impl<T: Real> DataSets<'_, T> {
     /// # Errors
     ///
     /// The status of a fit that cannot begin.
-    pub(super) fn start(&self, model: &dyn AnyModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
+    pub(super) fn start(&self, model: &dyn ErasedModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
         match &self.start {
-            Some(given) => given.row(fit).iter().zip(&mut *start).for_each(|(&given, start)| *start = given),
+            Some(given) => given.of(fit).iter().zip(&mut *start).for_each(|(&given, start)| *start = given),
             None => self.guess(model, fit, start)?,
         }
         if let Some(map) = &self.map {
@@ -223,7 +234,7 @@ impl<T: Real> DataSets<'_, T> {
     }
 
     /// Fills in the start that the model guesses, moved within the bounds.
-    fn guess(&self, model: &dyn AnyModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
+    fn guess(&self, model: &dyn ErasedModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         self.read(fit, |point| {
             x.extend(point.x.iter().take(1));

@@ -1,31 +1,29 @@
 //! Thousands of small fits of one model.
 
-mod any_model;
 mod block;
 mod data_sets;
+mod erased_model;
 mod error;
 mod fits;
 mod free;
-mod normal_equations;
+mod normal_factors;
 mod one_by_one;
 mod outcomes;
 mod per_fit;
 mod point_sums;
-mod predictors;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::ArrayView2;
 
-use self::any_model::{AnyModel, Evaluation, FORWARDS, GivenModel};
 use self::block::Block;
 use self::data_sets::DataSets;
+use self::erased_model::{ErasedModel, EvaluationMode, FORWARDS, GivenModel};
 pub use self::error::FitManyError;
 pub use self::fits::ManyFits;
 use self::one_by_one::OneByOne;
 use self::outcomes::Outcomes;
-pub use self::per_fit::PerFit;
-pub use self::predictors::Predictors;
+pub use self::per_fit::{PerFit, Predictors};
 use super::fit_options::{data_methods, parameter_methods};
 use super::iteration_observer::FitCounter;
 use super::models::Guess;
@@ -104,7 +102,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         let data = DataSets {
             parameters: model.parameter_count(),
             x: x.into(),
-            y: y.into(),
+            y: y.into().into(),
             start: None,
             is_guessed: false,
             sigma: None,
@@ -176,6 +174,26 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
+    /// The same fits, with copies of the data that they borrow: they may be returned from a function, or moved to another thread, if
+    /// their model borrows nothing. What [`progress`](Self::progress) calls may borrow, too, and is to be given again.
+    ///
+    /// ```
+    /// use marquardt::{FitMany, model};
+    /// use ndarray::array;
+    ///
+    /// let fits = {
+    ///     let y = array![[0.1, 2.0, 3.9], [1.0, 0.6, -0.1]];
+    ///     let line = model!(|x; a, b| a + b * x);
+    ///     FitMany::new(line, &[0.0, 1.0, 2.0], &y).start(&[0.0, 0.0]).into_owned()
+    /// };
+    /// let found = std::thread::spawn(move || fits.fit()).join().expect("it does not panic")?;
+    /// assert_eq!(found.converged(), 2);
+    /// # Ok::<(), marquardt::curve::FitManyError>(())
+    /// ```
+    pub fn into_owned(self) -> FitMany<'static, T, M> {
+        FitMany { model: self.model, data: self.data.into_owned(), progress: None }
+    }
+
     /// Ends all fits when the token says so; those that are not done keep their best point.
     pub fn cancel_token(mut self, token: CancelToken) -> Self {
         self.data.cancel = Some(token);
@@ -198,7 +216,7 @@ compile_once! { fit_all(AllFits<'m, 'a>) -> Result<ManyFits, FitManyError> }
 
 /// The fits, and their model.
 struct AllFits<'m, 'a, T: Real> {
-    model: &'m dyn AnyModel<T>,
+    model: &'m dyn ErasedModel<T>,
     data: DataSets<'a, T>,
     progress: Option<Box<FitCounter<'a>>>,
     /// Names of the parameters.
@@ -214,7 +232,7 @@ impl<T: Real> AllFits<'_, '_, T> {
         let fits = self.data.y.nrows();
         let block = (fits / (16 * parallel::threads())).clamp(BLOCK[0], BLOCK[1]);
         let done = AtomicUsize::new(0);
-        let mut found = ManyFits::none_yet(self.names.clone(), fits, self.data.covariances);
+        let mut found = ManyFits::none_yet(&self.data, self.names.clone());
         parallel::for_each(found.blocks(block), |outcomes| {
             let count = outcomes.fits().len();
             self.fit_block(outcomes);
@@ -231,7 +249,7 @@ impl<T: Real> AllFits<'_, '_, T> {
         const SOME: usize = FORWARDS[1];
         let (model, data) = (self.model, &self.data);
         let (outcomes, registers) = (&mut outcomes, Registers::of_lanes());
-        let is_one_by_one = model.evaluation() == Evaluation::OneByOne || data.needs_full_engine();
+        let is_one_by_one = model.evaluation() == EvaluationMode::OneByOne || data.needs_full_engine();
         let most = if is_one_by_one { 0 } else { MOST };
         if data.parameters <= FEW.min(most) {
             T::run_in(registers, Block::<T, FEW> { data, model, registers, outcomes });

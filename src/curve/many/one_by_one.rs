@@ -2,9 +2,9 @@
 
 use ndarray::{ArrayView1, ArrayView2};
 
-use super::any_model::{AnyModel, Evaluation};
 use super::data_sets::DataSets;
-use super::outcomes::{Fitted, Outcomes, least_square};
+use super::erased_model::{ErasedModel, EvaluationMode};
+use super::outcomes::{Outcomes, least_square};
 use super::{CurveError, default_ftol};
 use crate::curve::model_rows::backwards;
 use crate::curve::{Curve, CurveFit};
@@ -17,7 +17,7 @@ use crate::statistics::half_deviance;
 
 /// A model as a curve, differentiated in reverse whatever the number of its parameters, as that is compiled for it anyway.
 struct ReverseCurve<'s, 'a, T: Real> {
-    model: &'s dyn AnyModel<T>,
+    model: &'s dyn ErasedModel<T>,
     data: &'s DataSets<'a, T>,
 }
 
@@ -43,7 +43,7 @@ impl<T: Real> Curve<T> for ReverseCurve<'_, '_, T> {
         y: &mut [T],
         jacobian: &mut [T],
     ) -> Result<(), EvaluationError> {
-        if self.model.evaluation() == Evaluation::OneByOne {
+        if self.model.evaluation() == EvaluationMode::OneByOne {
             return self.model.evaluate_one_by_one(x, width, b, y, jacobian);
         }
         backwards(self.model, x, width, b, y, jacobian);
@@ -54,12 +54,12 @@ impl<T: Real> Curve<T> for ReverseCurve<'_, '_, T> {
 /// Fits that the lockstep engine has left, one after the other.
 pub(super) struct OneByOne<'s, 'a, 'o, T: Real> {
     pub(super) data: &'s DataSets<'a, T>,
-    pub(super) model: &'s dyn AnyModel<T>,
+    pub(super) model: &'s dyn ErasedModel<T>,
     pub(super) outcomes: &'s mut Outcomes<'o, T>,
 }
 
 impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
-    pub(super) fn run(self) {
+    pub(super) fn run(mut self) {
         let mut start = Vec::new();
         for fit in self.outcomes.fits() {
             if !self.outcomes.is_open(fit) {
@@ -69,16 +69,15 @@ impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
             if self.data.is_cancelled() {
                 break;
             }
-            let outcome = self.data.start(self.model, fit, &mut start).and_then(|()| self.fit(fit, &start));
-            match outcome {
-                Ok(fitted) => self.outcomes.take_fitted(fit, fitted),
-                Err(status) => self.outcomes.refuse(fit, status, &start),
+            let begun = self.data.start(self.model, fit, &mut start);
+            if let Err(status) = begun.and_then(|()| self.fit(fit, &start)) {
+                self.outcomes.refuse(fit, status, &start);
             }
         }
     }
 
     /// Makes one fit.
-    fn fit(&self, fit: usize, start: &[T]) -> Result<Fitted<T>, FitStatus> {
+    fn fit(&mut self, fit: usize, start: &[T]) -> Result<(), FitStatus> {
         let data = self.data;
         let (mut x, mut y, mut sigma) = (Vec::new(), Vec::new(), Vec::new());
         data.read(fit, |point| {
@@ -101,7 +100,7 @@ impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
         }
         let fitted = match curve.fit() {
             Ok(fitted) => fitted,
-            Err(CurveError::NothingToFit) => return self.hold(start, (&x, &y, &sigma)),
+            Err(CurveError::NothingToFit) => return self.hold(fit, start, (&x, &y, &sigma)),
             Err(error) => return Err(status_of(&error)),
         };
         let report = fitted.report();
@@ -117,12 +116,8 @@ impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
             Status::Cancelled => FitStatus::Cancelled,
             _ => FitStatus::NoProgress,
         };
-        let found = fitted.parameters().iter().map(|parameter| (parameter.value, parameter.standard_error));
-        let covariance = match data.covariances {
-            true => fitted.covariance().matrix().into_iter().collect(),
-            false => Vec::new(),
-        };
-        Ok(Fitted { parameters: found.collect(), covariance, cost: report.cost, status, iterations: report.iterations })
+        self.outcomes.take_fitted(fit, status, &fitted);
+        Ok(())
     }
 
     /// The chain rule finds all derivatives: a parameter without influence is none where intermediate results overflow.
@@ -150,7 +145,7 @@ impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
     }
 
     /// A fit whose bounds leave nothing to be fitted.
-    fn hold(&self, start: &[T], (x, y, sigma): (&[T], &[T], &[T])) -> Result<Fitted<T>, FitStatus> {
+    fn hold(&mut self, fit: usize, start: &[T], (x, y, sigma): (&[T], &[T], &[T])) -> Result<(), FitStatus> {
         let mut responses = vec![T::ZERO; y.len()];
         let evaluated = self.curve().responses(x, self.data.x.width(), start, &mut responses);
         evaluated.map_err(|_| FitStatus::NonFiniteStart)?;
@@ -162,9 +157,8 @@ impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
         if !cost.is_finite() {
             return Err(FitStatus::NonFiniteStart);
         }
-        let parameters = start.iter().map(|&start| (start, T::ZERO)).collect();
-        let covariance = vec![T::ZERO; if self.data.covariances { start.len() * start.len() } else { 0 }];
-        Ok(Fitted { parameters, covariance, cost, status: FitStatus::Converged, iterations: 0 })
+        self.outcomes.hold(fit, start, cost, y.len());
+        Ok(())
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::normal_equations::NormalEquations;
+use super::normal_factors::NormalFactors;
+use crate::curve::FittedCurve;
 use crate::real::Real;
 use crate::solver::FitStatus;
 use crate::solver::lockstep::LaneResult;
@@ -18,19 +19,9 @@ pub(super) struct Outcomes<'o, T> {
     /// Rows of the covariances, if they are asked for.
     pub(super) covariances: &'o mut [T],
     pub(super) cost: &'o mut [T],
+    pub(super) degrees_of_freedom: &'o mut [usize],
     pub(super) status: &'o mut [FitStatus],
     pub(super) iterations: &'o mut [usize],
-}
-
-/// Result of a fit by the full engine.
-pub(super) struct Fitted<T> {
-    /// Values and standard errors.
-    pub(super) parameters: Vec<(T, T)>,
-    /// Rows, if they are asked for.
-    pub(super) covariance: Vec<T>,
-    pub(super) cost: T,
-    pub(super) status: FitStatus,
-    pub(super) iterations: usize,
 }
 
 impl<T: Real> Outcomes<'_, T> {
@@ -47,28 +38,40 @@ impl<T: Real> Outcomes<'_, T> {
 
     /// A fit that could not begin at its start.
     pub(super) fn refuse(&mut self, fit: usize, status: FitStatus, start: &[T]) {
-        let (fit, nothing) = (fit - self.first, T::from_f64(f64::NAN));
+        let nothing = T::from_f64(f64::NAN);
+        self.fill(fit, status, start, nothing, nothing);
+    }
+
+    /// A fit whose bounds leave nothing to be fitted to so many points.
+    pub(super) fn hold(&mut self, fit: usize, start: &[T], cost: T, points: usize) {
+        self.fill(fit, FitStatus::Converged, start, T::ZERO, cost);
+        self.degrees_of_freedom[fit - self.first] = points;
+    }
+
+    /// A fit without steps, whose errors and covariances are this number.
+    fn fill(&mut self, fit: usize, status: FitStatus, parameters: &[T], error: T, cost: T) {
+        let fit = fit - self.first;
         let of_fit = fit * self.n..(fit + 1) * self.n;
-        self.parameters[of_fit.clone()].copy_from_slice(start);
-        self.standard_errors[of_fit].fill(nothing);
+        self.parameters[of_fit.clone()].copy_from_slice(parameters);
+        self.standard_errors[of_fit].fill(error);
         if let Some(rows) = self.covariances.chunks_exact_mut(self.n * self.n).nth(fit) {
-            rows.fill(nothing);
+            rows.fill(error);
         }
-        (self.cost[fit], self.status[fit], self.iterations[fit]) = (nothing, status, 0);
+        (self.cost[fit], self.status[fit]) = (cost, status);
+        (self.degrees_of_freedom[fit], self.iterations[fit]) = (0, 0);
     }
 
     /// A fit by the full engine.
-    pub(super) fn take_fitted(&mut self, fit: usize, fitted: Fitted<T>) {
+    pub(super) fn take_fitted(&mut self, fit: usize, status: FitStatus, fitted: &FittedCurve<'_, T>) {
+        let (report, inference) = (fitted.report(), fitted.inference());
+        self.fill(fit, status, &report.x, T::ZERO, report.cost);
         let fit = fit - self.first;
-        let of_fit = fit * self.n..(fit + 1) * self.n;
-        let rows = self.parameters[of_fit.clone()].iter_mut().zip(&mut self.standard_errors[of_fit]);
-        for ((parameter, standard_error), found) in rows.zip(fitted.parameters) {
-            (*parameter, *standard_error) = found;
-        }
+        (self.degrees_of_freedom[fit], self.iterations[fit]) = (inference.degrees_of_freedom(), report.iterations);
+        let errors = self.standard_errors[fit * self.n..].iter_mut().zip(inference.parameters());
+        errors.for_each(|(error, parameter)| *error = parameter.standard_error);
         if let Some(rows) = self.covariances.chunks_exact_mut(self.n * self.n).nth(fit) {
-            rows.copy_from_slice(&fitted.covariance);
+            rows.iter_mut().zip(inference.covariance().matrix()).for_each(|(entry, found)| *entry = found);
         }
-        (self.cost[fit], self.status[fit], self.iterations[fit]) = (fitted.cost, fitted.status, fitted.iterations);
     }
 
     /// A fit in lockstep that ended at these parameters, given their derivatives by the free ones if others are fixed or tied. It is left
@@ -77,7 +80,7 @@ impl<T: Real> Outcomes<'_, T> {
         &mut self,
         fit: usize,
         arrival: &LaneResult<T, N>,
-        normal: &NormalEquations<T, N>,
+        normal: &NormalFactors<T, N>,
         parameters: &[T],
         derivatives: Option<&[T]>,
     ) {
@@ -87,7 +90,7 @@ impl<T: Real> Outcomes<'_, T> {
         if !arrival.cost.is_finite() {
             return;
         }
-        self.cost[fit] = arrival.cost;
+        (self.cost[fit], self.degrees_of_freedom[fit]) = (arrival.cost, normal.degrees_of_freedom);
         let whitened = |index: usize| match derivatives {
             None => normal.whitened(|j| if j == index { T::ONE } else { T::ZERO }),
             Some(derivatives) => {
@@ -98,7 +101,7 @@ impl<T: Real> Outcomes<'_, T> {
         let n = self.n;
         for index in 0..n {
             let gradient = whitened(index);
-            self.standard_errors[fit * n + index] = normal.covariance(&gradient, &gradient, true).sqrt();
+            self.standard_errors[fit * n + index] = normal.standard_error(&gradient);
             if self.covariances.is_empty() {
                 continue;
             }

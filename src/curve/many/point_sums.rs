@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::any_model::AnyModel;
+use super::erased_model::ErasedModel;
 use crate::autodiff::jet::Jet;
 use crate::curve::Model;
 use crate::curve::reverse_tile::{ReverseTile, TILE};
@@ -13,7 +13,7 @@ use crate::real::Real;
 use crate::solver::lockstep::{LaneSums, PointTile, UNROLLED};
 
 /// The points of the fits that are in the lanes.
-pub(super) struct Points<T, R> {
+pub(super) struct LanePoints<T, R> {
     /// Predictors, point after point.
     pub(super) x: Vec<Lanes<T, R>>,
     /// Predictors of a point.
@@ -28,7 +28,7 @@ pub(super) struct Points<T, R> {
 
 /// Points, parameters of up to `N`, and the sums over the points there.
 pub(super) struct PointSums<T, R, const N: usize> {
-    pub(super) points: Points<T, R>,
+    pub(super) points: LanePoints<T, R>,
     pub(super) b: [Lanes<T, R>; N],
     pub(super) sums: LaneSums<T, R, N>,
 }
@@ -43,11 +43,11 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn fill_in_tiles(
         &mut self,
-        model: &dyn AnyModel<T>,
+        model: &dyn ErasedModel<T>,
         registers: Registers,
         tile: &mut ReverseTile<T, R>,
     ) {
-        let PointSums { points: Points { x, y, weights, of_counts, .. }, b, sums } = self;
+        let PointSums { points: LanePoints { x, y, weights, of_counts, .. }, b, sums } = self;
         let parameters = tile.b.len();
         tile.b.copy_from_slice(&b[..parameters]);
         mem::swap(x, &mut tile.x);
@@ -97,7 +97,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Routine for Summation
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     model: &M,
-    points: &Points<T, R>,
+    points: &LanePoints<T, R>,
     variables: &[Jet<T, R, N>],
     total: &mut LaneSums<T, R, N>,
 ) {
@@ -134,7 +134,7 @@ fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn sum_in_tiles<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     model: &M,
-    points: &Points<T, R>,
+    points: &LanePoints<T, R>,
     variables: &[Jet<T, R, N>],
     sums: &mut LaneSums<T, R, N>,
 ) {

@@ -8,17 +8,14 @@ use std::sync::Arc;
 
 pub use error::StoredFitError;
 use record::StoredRecord;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use super::fitted::{PlotPoint, ResponseNoise, UncertainCurve};
+use super::inference::{PlotPoint, UncertainCurve, inference_methods};
 use super::model::FromModel;
 use super::models::AnyModel;
-use super::{
-    BandPoint, Criteria, Curve, Estimate, FitSummary, FittedParameter, Interval, Model, Rows, StatisticsError,
-};
+use super::{BandPoint, Criteria, Curve, FitInference, FitSummary, Model, Rows, StatisticsError};
 use crate::problem::EvaluationError;
 use crate::real::Real;
-use crate::solver::Covariance;
 
 /// A fit that was saved, feature `serde`: its report, and all that it takes to predict, to draw and to compare it.
 ///
@@ -48,49 +45,32 @@ use crate::solver::Covariance;
 /// the fit. A model of the library that was given by its type is loaded by its name, and evaluated by other code, whose values may
 /// differ in the last digit; [`with_model`](Self::with_model) of the type takes the same code. A model of one's own, or a closure, is not stored: a program that loads such a fit gives it again, by
 /// [`with_model`](Self::with_model) or [`with_curve`](Self::with_curve).
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(into = "StoredRecord<T>", try_from = "StoredRecord<T>", bound = "T: Real")]
 pub struct StoredFit<T: Real> {
-    curve: Option<Arc<dyn Curve<T> + Send + Sync>>,
-    /// The model by its name, if it has one.
-    model: Option<AnyModel>,
+    pub(super) curve: Option<Arc<dyn Curve<T>>>,
     /// Predictors in a row.
-    width: usize,
-    /// Responses to a row.
-    outputs: usize,
-    parameters: Vec<FittedParameter<T>>,
-    values: Vec<T>,
-    covariance: Covariance<T>,
-    noise: ResponseNoise<T>,
-    criteria: Criteria<T>,
-    summary: FitSummary,
-    /// Points of the plot; none for a curve of several predictors, or if they were left out.
-    points: Option<Vec<PlotPoint>>,
-}
-
-/// A fit without a curve, as another room takes it apart.
-pub(super) struct StoredParts<T: Real> {
-    pub(super) model: Option<AnyModel>,
     pub(super) width: usize,
+    /// Responses to a row.
     pub(super) outputs: usize,
-    pub(super) parameters: Vec<FittedParameter<T>>,
-    pub(super) covariance: Covariance<T>,
-    pub(super) noise: ResponseNoise<T>,
+    pub(super) inference: FitInference<T>,
     pub(super) criteria: Criteria<T>,
     pub(super) summary: FitSummary,
+    /// Points of the plot; none for a curve of several predictors, or if they were left out.
     pub(super) points: Option<Vec<PlotPoint>>,
 }
 
+/// The curve of a model.
+pub(super) fn curve_of<T: Real>(model: AnyModel) -> Arc<dyn Curve<T>> {
+    Arc::new(FromModel(model))
+}
+
 impl<T: Real> StoredFit<T> {
-    pub(super) fn new(parts: StoredParts<T>) -> Self {
-        let StoredParts { model, width, outputs, parameters, covariance, noise, criteria, summary, points } = parts;
-        let curve = model.clone().map(|model| -> Arc<dyn Curve<T> + Send + Sync> { Arc::new(FromModel(model)) });
-        let values = parameters.iter().map(|parameter| parameter.value).collect();
-        StoredFit { curve, model, width, outputs, parameters, values, covariance, noise, criteria, summary, points }
-    }
+    inference_methods!();
 
     /// The model, if it is stored.
-    pub fn model(&self) -> Option<&AnyModel> {
-        self.model.as_ref()
+    pub fn model(&self) -> Option<AnyModel> {
+        self.curve.as_ref()?.to_any_model()
     }
 
     /// Gives the model of a fit that was stored without it, or the type of one that was stored by its name.
@@ -148,15 +128,13 @@ impl<T: Real> StoredFit<T> {
     ///
     /// [`StoredFitError::OtherCurve`] if the curve has another number of parameters or responses.
     pub fn with_curve(self, curve: impl Curve<T> + 'static) -> Result<Self, StoredFitError> {
-        let (expected, found) = (self.parameters.len(), curve.parameter_count());
-        if found != expected {
-            return Err(StoredFitError::OtherCurve { what: "parameters", expected, found });
+        let parameters = ("parameters", self.parameters().len(), curve.parameter_count());
+        for (what, expected, found) in [parameters, ("responses", self.outputs, curve.response_count())] {
+            if found != expected {
+                return Err(StoredFitError::OtherCurve { what, expected, found });
+            }
         }
-        let (expected, found) = (self.outputs, curve.response_count());
-        if found != expected {
-            return Err(StoredFitError::OtherCurve { what: "responses", expected, found });
-        }
-        Ok(StoredFit { model: curve.to_any_model(), curve: Some(Arc::new(curve)), ..self })
+        Ok(StoredFit { curve: Some(Arc::new(curve)), ..self })
     }
 
     /// Leaves the data out, as [`FittedCurve::to_stored_without_data`](crate::FittedCurve::to_stored_without_data) does at once.
@@ -169,130 +147,31 @@ impl<T: Real> StoredFit<T> {
         &self.summary
     }
 
-    /// All parameters.
-    pub fn parameters(&self) -> &[FittedParameter<T>] {
-        &self.parameters
-    }
-
-    /// The parameter of that name.
-    pub fn parameter(&self, name: &str) -> Option<&FittedParameter<T>> {
-        self.parameters.iter().find(|parameter| parameter.name == name)
-    }
-
-    /// Covariance and correlation of the parameters.
-    pub fn covariance(&self) -> &Covariance<T> {
-        &self.covariance
-    }
-
     /// The numbers by which fits are [compared](crate::curve::Comparison).
     pub fn criteria(&self) -> Criteria<T> {
         self.criteria
     }
 
-    /// Returns the same as [`FittedCurve::confidence_interval`](crate::FittedCurve::confidence_interval).
+    /// The series of the [plot](Self::plot), feature `plot`.
     ///
     /// # Errors
     ///
-    /// [`StatisticsError`] for a level that is not between 0 and 1, or a name that no parameter has.
-    pub fn confidence_interval(&self, name: &str, level: f64) -> Result<Interval<T>, StatisticsError> {
-        let Some(&FittedParameter { value, standard_error, .. }) = self.parameter(name) else {
-            let known = self.parameters.iter().map(|parameter| parameter.name.clone()).collect();
-            return Err(StatisticsError::NoSuchParameter { name: name.to_owned(), known });
-        };
-        Estimate { value, standard_error, degrees_of_freedom: self.covariance.freedom() }.interval(level)
-    }
-
-    /// The responses of the curve to these predictors.
-    ///
-    /// # Errors
-    ///
-    /// Messages where the curve is not stored, cannot be evaluated, or has another number of predictors.
-    pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError>
-    where
-        T: 'x,
-    {
-        self.uncertain_curve()?.predict(x.into())
-    }
-
-    /// Returns the same as [`FittedCurve::confidence_band`](crate::FittedCurve::confidence_band).
-    ///
-    /// # Errors
-    ///
-    /// As there, and where the curve is not stored.
-    pub fn confidence_band<'x>(
-        &self,
-        x: impl Into<Rows<'x, T>>,
-        level: f64,
-    ) -> Result<Vec<BandPoint<T>>, StatisticsError>
-    where
-        T: 'x,
-    {
-        self.uncertain_curve().map_err(StatisticsError::Evaluation)?.confidence_band(x.into(), level)
-    }
-
-    /// Returns the same as [`FittedCurve::prediction_band`](crate::FittedCurve::prediction_band).
-    ///
-    /// # Errors
-    ///
-    /// As there, and where the curve is not stored.
-    pub fn prediction_band<'x>(
-        &self,
-        x: impl Into<Rows<'x, T>>,
-        level: f64,
-    ) -> Result<Vec<BandPoint<T>>, StatisticsError>
-    where
-        T: 'x,
-    {
-        self.uncertain_curve().map_err(StatisticsError::Evaluation)?.prediction_band(x.into(), &self.noise, level)
-    }
-
-    /// Returns the same as [`FittedCurve::prediction_band_with_sigma`](crate::FittedCurve::prediction_band_with_sigma).
-    ///
-    /// # Errors
-    ///
-    /// As there, and where the curve is not stored.
-    pub fn prediction_band_with_sigma<'x>(
-        &self,
-        x: impl Into<Rows<'x, T>>,
-        sigma: impl Into<Rows<'x, T>>,
-        level: f64,
-    ) -> Result<Vec<BandPoint<T>>, StatisticsError>
-    where
-        T: 'x,
-    {
-        let sigma: Rows<'x, T> = sigma.into();
-        let curve = self.uncertain_curve().map_err(StatisticsError::Evaluation)?;
-        curve.prediction_band_with_sigma(x.into(), &sigma.into_flat(), &self.noise, level)
-    }
-
-    fn uncertain_curve(&self) -> Result<UncertainCurve<'_, T>, EvaluationError> {
-        let StoredFit { values: parameters, covariance, width, .. } = self;
-        match &self.curve {
-            Some(curve) => Ok(UncertainCurve { curve: &**curve, parameters, covariance, width: *width }),
-            None => Err("the fit was stored without its curve, which `with_model` or `with_curve` gives".into()),
-        }
-    }
-}
-
-#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
-impl<T: Real> StoredFit<T> {
-    /// The plot of the fit, as [`FittedCurve::plot`](crate::FittedCurve::plot) makes it. Feature `plot`.
-    ///
-    /// # Errors
-    ///
-    /// [`PlotError`](crate::curve::PlotError) for a curve of several predictors, for a fit that was stored
-    /// [without data](Self::without_data) or without its curve, and where that cannot be evaluated.
-    pub fn plot(&self) -> Result<crate::curve::Plot, crate::curve::PlotError> {
-        use super::fitted::Drawing;
-        use crate::curve::{Plot, PlotError};
+    /// As for [`plot`](Self::plot).
+    #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+    pub fn plot_series(&self) -> Result<Vec<crate::curve::Series>, crate::curve::PlotError> {
+        use crate::curve::PlotError;
 
         if self.width != 1 {
             return Err(PlotError::NotOnePredictor { predictors: self.width });
         }
         let points = self.points.as_ref().ok_or(PlotError::NoData)?;
-        let curve = self.uncertain_curve().map_err(PlotError::Evaluation)?;
-        let drawing = Drawing { curve, noise: self.noise.clone() };
-        Ok(drawing.series(points, None)?.into_iter().fold(drawing.empty_plot(), Plot::series))
+        self.uncertain_curve().map_err(PlotError::Evaluation)?.series(points, None)
+    }
+
+    fn uncertain_curve(&self) -> Result<UncertainCurve<'_, T>, EvaluationError> {
+        let curve = self.curve.as_deref();
+        let curve = curve.ok_or("the fit was stored without its curve, which `with_model` or `with_curve` gives")?;
+        Ok(UncertainCurve { curve, width: self.width, inference: &self.inference })
     }
 }
 
@@ -335,18 +214,6 @@ impl<T: Real> StoredFit<T> {
     }
 }
 
-impl<T: Real> Serialize for StoredFit<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        StoredRecord::of(self).serialize(serializer)
-    }
-}
-
-impl<'de, T: Real> Deserialize<'de> for StoredFit<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        StoredRecord::<T>::deserialize(deserializer)?.into_fit().map_err(serde::de::Error::custom)
-    }
-}
-
 /// The report, as it was.
 impl<T: Real> fmt::Display for StoredFit<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -356,11 +223,7 @@ impl<T: Real> fmt::Display for StoredFit<T> {
 
 impl<T: Real> fmt::Debug for StoredFit<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let StoredFit { model, parameters, covariance, .. } = self;
-        f.debug_struct("StoredFit")
-            .field("model", model)
-            .field("parameters", parameters)
-            .field("covariance", covariance)
-            .finish_non_exhaustive()
+        let (model, inference) = (self.model(), &self.inference);
+        f.debug_struct("StoredFit").field("model", &model).field("inference", inference).finish_non_exhaustive()
     }
 }

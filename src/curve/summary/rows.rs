@@ -8,7 +8,7 @@ use crate::curve::counted::counted;
 const LARGEST_PERCENTAGE: f64 = 1000.0;
 
 /// One column of the table of parameters.
-pub(super) struct Column {
+pub(super) struct ReportColumn {
     pub(super) heading: String,
     pub(super) is_number: bool,
     pub(super) cells: Vec<String>,
@@ -49,8 +49,8 @@ impl Digits {
 }
 
 /// The table of parameters, without columns that would be empty.
-pub(super) fn parameters(summary: &FitSummary, digits: Digits) -> Vec<Column> {
-    let column = |heading: &str, is_number, cell: &dyn Fn(&ParameterSummary) -> String| Column {
+pub(super) fn parameters(summary: &FitSummary, digits: Digits) -> Vec<ReportColumn> {
+    let column = |heading: &str, is_number, cell: &dyn Fn(&ParameterSummary) -> String| ReportColumn {
         heading: heading.to_owned(),
         is_number,
         cells: summary.parameters.iter().map(cell).collect(),

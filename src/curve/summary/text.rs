@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::rows::{self, Column, Digits};
+use super::rows::{self, Digits, ReportColumn};
 use super::{CorrelationSummary, FitSummary};
 
 /// Space between columns.
@@ -37,8 +37,8 @@ impl fmt::Display for FitSummary {
     }
 }
 
-fn write_table(f: &mut fmt::Formatter<'_>, columns: &[Column]) -> fmt::Result {
-    let texts = |column: &Column| -> Vec<String> {
+fn write_table(f: &mut fmt::Formatter<'_>, columns: &[ReportColumn]) -> fmt::Result {
+    let texts = |column: &ReportColumn| -> Vec<String> {
         let all = std::iter::once(&column.heading).chain(&column.cells);
         let width = all.clone().map(|cell| cell.chars().count()).max().unwrap_or(0);
         let pad = |cell: &String| if column.is_number { format!("{cell:>width$}") } else { format!("{cell:<width$}") };

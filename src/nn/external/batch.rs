@@ -358,8 +358,8 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
 }
 
 impl<T: Real> Capabilities<T> for ExternalBatch<'_, T> {
-    fn cost_of(&mut self, _first: usize, _r: &[T]) -> T {
-        self.memory.cost
+    fn cost_of(&mut self, _first: usize, _r: &[T]) -> Option<T> {
+        Some(self.memory.cost)
     }
 
     fn second_directional_derivative(

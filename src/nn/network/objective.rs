@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::Network;
 use crate::distributed::Communicator;
-use crate::kernels::vector::dot;
 use crate::nn::BatchError;
 use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, coming_from};
 use crate::problem::{
@@ -88,8 +87,8 @@ impl<T: Real> Capabilities<T> for Network<T> {
         Ok(true)
     }
 
-    fn cost_of(&mut self, _first: usize, r: &[T]) -> T {
-        if self.is_exact() { T::from_f64(0.5) * dot(r, r) } else { self.cost }
+    fn cost_of(&mut self, _first: usize, _r: &[T]) -> Option<T> {
+        (!self.is_exact()).then_some(self.cost)
     }
 
     fn second_directional_derivative(

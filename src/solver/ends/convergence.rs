@@ -216,7 +216,7 @@ fn stop<T: Real, E: Evaluation<T>>(evaluation: &mut E, status: Status) -> Option
 
 /// Reason for which the ranks have agreed to stop.
 #[inline]
-pub(in crate::solver) fn stopped_by_a_rank<T: Real, E: Evaluation<T>>(evaluation: &E) -> Option<Status> {
+pub(in crate::solver) fn agreed_stop<T: Real, E: Evaluation<T>>(evaluation: &E) -> Option<Status> {
     evaluation.stopped().map(|reason| STOP_REQUESTS[reason])
 }
 
@@ -249,7 +249,7 @@ impl<T: Real, P: DescentParts<T>> Ends<T, P> for Convergence<'_, T, PartsVector<
         evaluation: &mut E,
         trial: &Trial<T>,
     ) -> Result<Option<Status>, EvaluationError> {
-        if let Some(status) = stopped_by_a_rank(evaluation) {
+        if let Some(status) = agreed_stop(evaluation) {
             return Ok(Some(status));
         }
         if let Some(status) = self.enter(descent, evaluation, trial, false) {

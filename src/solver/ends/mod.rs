@@ -5,4 +5,4 @@ mod convergence;
 mod decline;
 
 pub(super) use attempts::BatchAttempts;
-pub(super) use convergence::{Convergence, UNDAMPED, stopped_by_a_rank};
+pub(super) use convergence::{Convergence, UNDAMPED, agreed_stop};

@@ -21,7 +21,7 @@ const SHORT: f64 = 0.02;
 pub(in crate::solver) struct ChordCorrections<T> {
     /// Corrections of a trial at most.
     most: usize,
-    /// Residuals of this rank at the trial point.
+    /// Residuals of the rows that are here, at the trial point.
     residuals: Vec<T>,
     /// The step before the last correction.
     step: Vec<T>,
@@ -31,7 +31,7 @@ impl<T: Real> ChordCorrections<T> {
     /// No corrections.
     pub(in crate::solver) const NONE: Self = ChordCorrections { most: 0, residuals: Vec::new(), step: Vec::new() };
 
-    /// At most so many corrections of a trial, for a problem of `m` residuals on this rank and `n` parameters.
+    /// At most so many corrections of a trial, for a problem of `m` residuals here and `n` parameters.
     pub(in crate::solver) fn new(most: usize, m: usize, n: usize) -> Self {
         if most == 0 {
             return Self::NONE;

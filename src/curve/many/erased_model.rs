@@ -17,9 +17,9 @@ pub(super) const FORWARDS: [usize; 2] = [4, 8];
 
 /// Evaluation of a model, the only code compiled for each model. Methods are for models that are evaluated in lanes, but for
 /// those that say otherwise.
-pub(super) trait AnyModel<T: Real>: TileModel<T> + Sync {
+pub(super) trait ErasedModel<T: Real>: TileModel<T> + Sync {
     /// Way of evaluating the model.
-    fn evaluation(&self) -> Evaluation;
+    fn evaluation(&self) -> EvaluationMode;
 
     /// Works out [`PointSums<T, R, N>`](PointSums), where `R` are these registers, and `N` is of [`FORWARDS`].
     fn add_points(&self, registers: Registers, sums: &mut dyn Any);
@@ -41,7 +41,7 @@ pub(super) trait AnyModel<T: Real>: TileModel<T> + Sync {
 
 /// Way of evaluating a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Evaluation {
+pub(super) enum EvaluationMode {
     /// Evaluates a point of several fits at once, or in tiles.
     InLanes,
     /// Evaluates a tile of points of several fits at once.
@@ -69,12 +69,12 @@ impl<T: Real, M: Model<T>> TileModel<T> for GivenModel<T, M> {
     }
 }
 
-impl<T: Real, M: Model<T> + Sync> AnyModel<T> for GivenModel<T, M> {
-    fn evaluation(&self) -> Evaluation {
+impl<T: Real, M: Model<T> + Sync> ErasedModel<T> for GivenModel<T, M> {
+    fn evaluation(&self) -> EvaluationMode {
         match (self.model.as_program(), M::IN_LANES) {
-            (Some(_), _) => Evaluation::InTiles,
-            (None, true) => Evaluation::InLanes,
-            (None, false) => Evaluation::OneByOne,
+            (Some(_), _) => EvaluationMode::InTiles,
+            (None, true) => EvaluationMode::InLanes,
+            (None, false) => EvaluationMode::OneByOne,
         }
     }
 

@@ -2,9 +2,8 @@
 
 use ndarray::{Array2, Axis};
 
-use super::BandPoint;
-use super::plot_points::PlotPoint;
-use super::uncertain_curve::{ResponseKind, ResponseNoise, UncertainCurve};
+use super::uncertain_curve::Bands;
+use super::{BandPoint, PlotPoint, ResponseKind, ResponseNoise, UncertainCurve};
 use crate::curve::{Plot, PlotError, Rows, Series, StatisticsError};
 use crate::real::Real;
 
@@ -17,35 +16,31 @@ const POINTS: usize = 301;
 /// Ratio of the largest predictor to the smallest from which an axis may be logarithmic.
 const DECADE: f64 = 10.0;
 
-/// A curve that is drawn with its bands.
-pub(in crate::curve) struct Drawing<'f, T: Real> {
-    pub(in crate::curve) curve: UncertainCurve<'f, T>,
-    pub(in crate::curve) noise: ResponseNoise<T>,
-}
-
-impl<T: Real> Drawing<'_, T> {
+impl<T: Real> ResponseNoise<T> {
     /// An empty plot with the residuals' label, and the strip of their noise.
     pub(in crate::curve) fn empty_plot(&self) -> Plot {
-        match (self.noise.unit(), self.noise.kind) {
-            (Some(_), _) if self.noise.is_weighted() => {
+        match (self.unit(), self.kind) {
+            (Some(_), _) if self.is_weighted() => {
                 Plot::new().residual_label("standardised residual").residual_band(1.0)
             }
             (Some(unit), ResponseKind::Uniform) => Plot::new().residual_band(unit),
             _ => Plot::new(),
         }
     }
+}
 
+impl<T: Real> UncertainCurve<'_, T> {
     /// The series of these points, one for each response of a row, without names. The curve has one predictor, before which the number of
     /// the data set stands, if there is one.
     pub(in crate::curve) fn series(&self, points: &[PlotPoint], set: Option<usize>) -> Result<Vec<Series>, PlotError> {
-        let (width, outputs) = (self.curve.width, self.curve.curve.response_count());
+        let (width, outputs) = (self.width, self.curve.response_count());
         let grid = grid(points.iter().map(|point| point.x));
         let x = Array2::from_shape_fn((grid.len(), width), |(row, column)| {
             T::from_f64(if column + 1 == width { grid[row] } else { set.unwrap_or_default() as f64 })
         });
-        let curve = self.curve.predict(Rows::from(&x)).map_err(PlotError::Evaluation)?;
-        let confidence = self.edges(x.clone(), |x| self.curve.confidence_band(x, LEVEL));
-        let prediction = self.edges(x, |x| self.curve.prediction_band(x, &self.noise, LEVEL));
+        let curve = self.predict(Rows::from(&x)).map_err(PlotError::Evaluation)?;
+        let confidence = self.edges(x.clone(), |x| self.confidence_band(x, LEVEL));
+        let prediction = self.edges(x, |x| self.prediction_band(x, LEVEL));
         let series = (0..outputs).map(|output| {
             let curve = curve.iter().skip(output).step_by(outputs).map(|y| y.to_f64());
             let of_output = |edges: &[(f64, f64, f64)]| edges.iter().skip(output).step_by(outputs).copied().collect();
@@ -65,11 +60,7 @@ impl<T: Real> Drawing<'_, T> {
 
     /// `(x, low, high)` of a band, response after response, where the curve and its derivative are finite; empty where there
     /// is no such band.
-    fn edges(
-        &self,
-        mut x: Array2<T>,
-        band: impl Fn(Rows<'_, T>) -> Result<Vec<BandPoint<T>>, StatisticsError>,
-    ) -> Vec<(f64, f64, f64)> {
+    fn edges(&self, mut x: Array2<T>, band: impl Fn(Rows<'_, T>) -> Bands<T>) -> Vec<(f64, f64, f64)> {
         let points = loop {
             match band(Rows::from(&x)) {
                 Ok(points) => break points,
@@ -77,7 +68,7 @@ impl<T: Real> Drawing<'_, T> {
                 Err(_) => return Vec::new(),
             }
         };
-        let outputs = self.curve.curve.response_count();
+        let outputs = self.curve.response_count();
         let edge = |(index, point): (usize, BandPoint<T>)| {
             (x[[index / outputs, x.ncols() - 1]].to_f64(), point.low.to_f64(), point.high.to_f64())
         };

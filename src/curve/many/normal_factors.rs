@@ -6,7 +6,7 @@ use crate::real::Real;
 use crate::solver::lockstep::{LaneResult, UNROLLED};
 
 /// `s² (JᵀJ)⁻¹` of the free parameters, by the factors of `JᵀJ` in units in which all columns have length one.
-pub(super) struct NormalEquations<T, const N: usize> {
+pub(super) struct NormalFactors<T, const N: usize> {
     matrix: [[T; N]; N],
     inverse_pivots: [T; N],
     /// Reciprocals of the lengths of the columns.
@@ -14,6 +14,8 @@ pub(super) struct NormalEquations<T, const N: usize> {
     held: [bool; N],
     /// Free parameters.
     n: usize,
+    /// Points in excess of the parameters that no bound holds.
+    pub(super) degrees_of_freedom: usize,
     /// Variance of the residuals.
     variance: T,
     /// The matrix is not too close to singular.
@@ -22,22 +24,31 @@ pub(super) struct NormalEquations<T, const N: usize> {
     is_exact: bool,
 }
 
-impl<T: Real, const N: usize> NormalEquations<T, N> {
+impl<T: Real, const N: usize> NormalFactors<T, N> {
     /// Builds the equations of `n` free parameters at this many points; `variance` is that of the residuals, if it is known.
     #[inline]
     pub(super) fn at(arrival: &LaneResult<T, N>, n: usize, points: usize, variance: Option<T>) -> Self {
         let held = arrival.held;
         let takes_part = |j: usize| j < n && !held[j];
         let free = (0..n).filter(|&j| takes_part(j)).count();
-        let variance = variance.unwrap_or_else(|| {
-            let freedom = T::from_f64(points.saturating_sub(free) as f64);
-            (arrival.cost + arrival.cost) / freedom
-        });
+        let degrees_of_freedom = points.saturating_sub(free);
+        let variance =
+            variance.unwrap_or_else(|| (arrival.cost + arrival.cost) / T::from_f64(degrees_of_freedom as f64));
         let (inverse_pivots, inverse_scale) = ([T::ONE; N], [T::ONE; N]);
         let is_exact = (0..n).all(|j| held[j] || arrival.gram[j][j] > least_square());
         let matrix = [[T::ZERO; N]; N];
-        let mut normal =
-            NormalEquations { matrix, inverse_pivots, inverse_scale, held, n, variance, is_sound: false, is_exact };
+        let is_sound = false;
+        let mut normal = NormalFactors {
+            matrix,
+            inverse_pivots,
+            inverse_scale,
+            held,
+            n,
+            degrees_of_freedom,
+            variance,
+            is_sound,
+            is_exact,
+        };
         let size = normal.size();
         let matrix = &mut normal.matrix.as_flattened_mut()[..size * size];
         // What does not take part is apart from the rest.
@@ -84,7 +95,22 @@ impl<T: Real, const N: usize> NormalEquations<T, N> {
             let depends = first.iter().any(|&slope| slope != T::ZERO);
             return if is_variance && depends { T::INFINITY } else { T::ZERO };
         }
+        self.variance * self.unscaled(first, second)
+    }
+
+    fn unscaled(&self, first: &[T; N], second: &[T; N]) -> T {
         let products = first.iter().zip(second).zip(&self.inverse_pivots);
-        self.variance * products.fold(T::ZERO, |sum, ((&first, &second), &inverse)| sum + first * second * inverse)
+        products.fold(T::ZERO, |sum, ((&first, &second), &inverse)| sum + first * second * inverse)
+    }
+
+    /// The root of a variance, also where that underflows.
+    #[inline]
+    pub(super) fn standard_error(&self, whitened: &[T; N]) -> T {
+        let variance = self.covariance(whitened, whitened, true);
+        if variance < T::MIN_POSITIVE && self.is_sound && self.variance.is_finite() {
+            self.variance.sqrt() * self.unscaled(whitened, whitened).sqrt()
+        } else {
+            variance.sqrt()
+        }
     }
 }

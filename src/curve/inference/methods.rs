@@ -1,0 +1,152 @@
+//! Methods that every result with a curve has.
+
+/// Gives a result the methods of its statistics, `inference`, of its criteria, and of its curve with both, `uncertain_curve`.
+macro_rules! inference_methods {
+    () => {
+        /// Parameters, covariance and noise, from which statistics follow.
+        pub fn inference(&self) -> &crate::curve::FitInference<T> {
+            &self.inference
+        }
+
+        crate::curve::inference::methods_of! { FitInference, inference;
+            parameters() -> &[crate::curve::FittedParameter<T>];
+            parameter(name: &str) -> Option<&crate::curve::FittedParameter<T>>;
+            covariance() -> &crate::solver::Covariance<T>;
+            degrees_of_freedom() -> usize;
+            residual_standard_deviation() -> Option<T>;
+            confidence_interval(name: &str, level: f64) -> Result<crate::curve::Interval<T>, StatisticsError>;
+            confidence_intervals(level: f64) -> Result<Vec<crate::curve::Interval<T>>, StatisticsError>;
+            derived(quantity: &crate::curve::Tie<T>) -> Result<crate::curve::Estimate<T>, StatisticsError>;
+            derived_covariance<'q>(
+                quantities: impl IntoIterator<Item = (&'q str, &'q crate::curve::Tie<T>)>
+            ) -> Result<crate::solver::Covariance<T>, StatisticsError>;
+        }
+
+        crate::curve::inference::methods_of! { Criteria, criteria;
+            reduced_chi_square() -> Option<T>;
+            aic() -> T;
+            aicc() -> T;
+            bic() -> T;
+        }
+
+        /// The responses of the curve to other predictors.
+        ///
+        /// # Errors
+        ///
+        /// The curve's own error when it cannot be evaluated, or a message when the number of predictors in a row is another than
+        /// in the fit, or the fit was stored without its curve.
+        pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError> {
+            self.uncertain_curve()?.predict(x.into())
+        }
+
+        /// The band that contains the curve at each of these predictors with probability `level`, taken for itself: by the
+        /// derivatives of the curve and the covariance of all parameters. Row after row, and the responses of a row together.
+        ///
+        /// Quantiles are those of [`confidence_interval`](Self::confidence_interval). The standard error is infinite where the
+        /// curve depends on a parameter that the data do not determine, or the noise is unknown.
+        ///
+        /// # Errors
+        ///
+        /// [`StatisticsError`] for a level that is not between 0 and 1, another number of predictors than in the fit, where
+        /// the curve or its derivative is not finite, and for a fit that was stored without its curve.
+        ///
+        /// ```
+        /// let x = [0.0, 1.0, 2.0, 3.0, 4.0_f64];
+        /// let y = [10.1, 6.1, 3.6, 2.2, 1.4];
+        /// let fit = marquardt::curve_fit(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0])?;
+        /// let curve = fit.confidence_band(&[1.5, 9.0], 0.95)?;
+        /// let responses = fit.prediction_band(&[1.5, 9.0], 0.95)?;
+        /// assert!(responses[0].low < curve[0].low && curve[0].low < curve[0].value);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn confidence_band<'x>(
+            &self,
+            x: impl Into<Rows<'x, T>>,
+            level: f64,
+        ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
+            self.uncertain_curve()?.confidence_band(x.into(), level)
+        }
+
+        /// The band that contains a new response to each of these predictors with probability `level`: that of the curve, and
+        /// the noise added. Its variance is
+        ///
+        /// - `s²`, judged by the residuals, or one with [`absolute_sigma`](crate::CurveFit::absolute_sigma); of a robust fit, the
+        ///   square of [`mad_scale`](crate::problem::mad_scale) of the residuals, so that outliers are not expected to come again,
+        /// - with sigma given, that times the square of sigma, where it is the same in all rows,
+        /// - for counts, the response of the curve.
+        ///
+        /// New responses are taken for independent of those that were fitted.
+        ///
+        /// # Errors
+        ///
+        /// As for [`confidence_band`](Self::confidence_band); [`StatisticsError::UnknownSigma`] where sigma is not the same in all
+        /// rows, for which there is [`prediction_band_with_sigma`](Self::prediction_band_with_sigma).
+        pub fn prediction_band<'x>(
+            &self,
+            x: impl Into<Rows<'x, T>>,
+            level: f64,
+        ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
+            self.uncertain_curve()?.prediction_band(x.into(), level)
+        }
+
+        /// The [prediction band](Self::prediction_band) of new responses with these standard deviations, one to each response,
+        /// relative or absolute as in the fit.
+        ///
+        /// # Errors
+        ///
+        /// As for [`confidence_band`](Self::confidence_band); for counts, and for standard deviations that do not match the
+        /// responses or are not positive.
+        pub fn prediction_band_with_sigma<'x>(
+            &self,
+            x: impl Into<Rows<'x, T>>,
+            sigma: impl Into<Rows<'x, T>>,
+            level: f64,
+        ) -> Result<Vec<BandPoint<T>>, StatisticsError> {
+            self.uncertain_curve()?.prediction_band_with_sigma(x.into(), &sigma.into().into_flat(), level)
+        }
+
+        /// A plot of the data, the curve with its bands at 95 %, and the residuals, to be labelled further and saved. Feature
+        /// `plot`.
+        ///
+        /// - Each response of several, by its [name](crate::CurveFit::response_names), and each data set of a [`GlobalFit`](crate::GlobalFit), is a series of its own. Rows that
+        ///   were left out of the fit are not drawn.
+        /// - Data have error bars where they have a sigma. A relative one is multiplied by its size as the residuals judge it.
+        /// - The [confidence](Self::confidence_band) and the [prediction band](Self::prediction_band) are drawn where they exist:
+        ///   the former not without degrees of freedom, the latter not where sigma differs from row to row.
+        /// - Residuals are divided by sigma where there is one, and of counts by the root of the mean; a strip is one standard
+        ///   deviation of the noise to either side.
+        /// - Data that a robust loss gives less than a tenth of their weight are drawn as outliers, without residuals.
+        /// - Of rows that ranks [share](crate::CurveFit::communicator), this rank's are drawn.
+        ///
+        /// # Errors
+        ///
+        /// [`PlotError`](crate::curve::PlotError) for a curve of several predictors, for a fit that was stored without its data or
+        /// its curve, and where the curve cannot be evaluated.
+        ///
+        /// ```
+        /// let x = [0.0, 1.0, 2.0, 3.0, 4.0_f64];
+        /// let y = [10.1, 6.1, 3.6, 2.2, 1.4];
+        /// let fit = marquardt::curve_fit(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0])?;
+        /// let plot = fit.plot()?.title("A decay").x_label("time (h)").y_label("dose (mg)");
+        /// assert!(plot.to_svg().contains("95 % confidence band"));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+        pub fn plot(&self) -> Result<crate::curve::Plot, crate::curve::PlotError> {
+            let plot = self.inference.noise.empty_plot();
+            Ok(self.plot_series()?.into_iter().fold(plot, crate::curve::Plot::series))
+        }
+    };
+}
+
+/// Methods that pass on to a part of the result.
+macro_rules! methods_of {
+    ($type:ident, $part:ident; $($method:ident$(<$life:lifetime>)?($($argument:ident: $given:ty),*) -> $result:ty;)*) => { $(
+        #[doc = concat!("See [`", stringify!($type), "::", stringify!($method), "`](crate::curve::", stringify!($type), "::", stringify!($method), ").")]
+        pub fn $method$(<$life>)?(&self, $($argument: $given),*) -> $result {
+            self.$part().$method($($argument),*)
+        }
+    )* };
+}
+
+pub(in crate::curve) use {inference_methods, methods_of};
