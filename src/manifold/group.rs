@@ -31,9 +31,9 @@ macro_rules! group_operators {
     };
 }
 
-/// Methods of poses that read the same in the plane and in space.
+/// Methods of poses that read the same in the plane and in space: `$i` are the axes, in full, so that `between` is inlined.
 macro_rules! pose_methods {
-    ($pose:ident of $rotation:ident, $dimension:literal) => {
+    ($pose:ident of $rotation:ident, $dimension:literal: $($i:literal)+) => {
         impl<S: Scalar> $pose<S> {
             /// The pose at the origin.
             #[inline]
@@ -73,13 +73,13 @@ macro_rules! pose_methods {
             #[inline]
             pub fn transform(self, point: [S; $dimension]) -> [S; $dimension] {
                 let rotated = self.rotation.transform(point);
-                std::array::from_fn(|i| rotated[i] + self.translation[i])
+                [$(rotated[$i] + self.translation[$i]),+]
             }
 
             /// The point of the world, in the body.
             #[inline]
             pub fn inverse_transform(self, point: [S; $dimension]) -> [S; $dimension] {
-                self.rotation.inverse_transform(std::array::from_fn(|i| point[i] - self.translation[i]))
+                self.rotation.inverse_transform([$(point[$i] - self.translation[$i]),+])
             }
 
             /// The pose with the norm of its rotation made one.

@@ -100,5 +100,5 @@ impl<S: Scalar<Real: Real>> Pose2<S> {
     }
 }
 
-pose_methods!(Pose2 of Rotation2, 2);
+pose_methods!(Pose2 of Rotation2, 2: 0 1);
 group_operators!(Pose2, "[x, y, cos, sin]");

@@ -92,5 +92,5 @@ impl<S: Scalar<Real: Real>> Pose3<S> {
     }
 }
 
-pose_methods!(Pose3 of Rotation3, 3);
+pose_methods!(Pose3 of Rotation3, 3: 0 1 2);
 group_operators!(Pose3, "[x, y, z, i, j, k, w]");
