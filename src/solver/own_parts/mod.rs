@@ -1,5 +1,10 @@
 //! Parts that are none of the crate's, in its loop: each is a file and a line here.
 
+mod doubling;
+mod halved;
+mod logarithmic;
+mod lu_model;
+
 use std::marker::PhantomData;
 
 use super::damping::{DampingPolicy, GainRatio};
