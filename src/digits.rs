@@ -11,7 +11,7 @@ pub(crate) fn is_plain(value: f64) -> bool {
 }
 
 /// Formats a number with a number of significant digits, without zeros at the end.
-pub(crate) fn number(value: f64, digits: usize) -> String {
+pub fn number(value: f64, digits: usize) -> String {
     // Adding zero turns -0 into 0.
     let rounded = format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value) + 0.0;
     let is_plain = rounded == 0.0 || !rounded.is_finite() || is_plain(rounded);

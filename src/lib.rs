@@ -166,7 +166,8 @@ pub mod autodiff;
 mod checksum;
 mod clock;
 pub mod curve;
-mod digits;
+#[doc(hidden)]
+pub mod digits;
 pub mod distributed;
 mod evaluation;
 pub mod graph;

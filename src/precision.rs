@@ -19,30 +19,33 @@ pub trait Compiled {
     fn in_double(call: Self::Call<f64>) -> Self::Output<f64>;
 }
 
-/// Defines a function that runs a call, a struct of arguments with a method `run`, by code that is compiled in this crate, once for
-/// each float, whoever calls it. The struct's parameters are lifetimes, one unless they are listed, and the float.
+/// Defines a function by code that is compiled in this crate, once for each float `T`, whoever calls it. Its argument is mostly a struct
+/// of arguments with a method `run`, whose parameters are lifetimes, one unless they are listed, and the float.
 macro_rules! compile_once {
     ($name:ident($call:ident) -> $output:ident<$result:ident, $error:ty>) => {
         $crate::precision::compile_once!($name($call<'a>) -> $output<$result, $error>);
     };
     ($name:ident($call:ident<$($life:lifetime),+>) -> $output:ident<$result:ident, $error:ty>) => {
-        fn $name<$($life,)+ T: $crate::Real>(call: $call<$($life,)+ T>) -> $output<$result<T>, $error> {
+        $crate::precision::compile_once!($name<$($life),+>(call: $call<$($life,)+ T>) -> $output<$result<T>, $error> = call.run());
+    };
+    ($name:ident<$($life:lifetime),+>($argument:ident: $call:ty) -> $output:ty = $value:expr) => {
+        fn $name<$($life,)+ T: $crate::Real>($argument: $call) -> $output {
             struct Calls<$($life),+>(std::marker::PhantomData<($(&$life (),)+)>);
 
             impl<$($life),+> $crate::precision::Compiled for Calls<$($life),+> {
-                type Call<T: $crate::Real> = $call<$($life,)+ T>;
-                type Output<T: $crate::Real> = $output<$result<T>, $error>;
+                type Call<T: $crate::Real> = $call;
+                type Output<T: $crate::Real> = $output;
 
-                fn in_single(call: Self::Call<f32>) -> Self::Output<f32> {
-                    call.run()
+                fn in_single($argument: Self::Call<f32>) -> Self::Output<f32> {
+                    $value
                 }
 
-                fn in_double(call: Self::Call<f64>) -> Self::Output<f64> {
-                    call.run()
+                fn in_double($argument: Self::Call<f64>) -> Self::Output<f64> {
+                    $value
                 }
             }
 
-            T::run_compiled::<Calls<$($life),+>>(call)
+            T::run_compiled::<Calls<$($life),+>>($argument)
         }
     };
 }

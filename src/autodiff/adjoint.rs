@@ -1,11 +1,9 @@
 //! Reverse-mode numbers in the lanes of registers.
 
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{common_operators, for_each_function, lane_function, lane_functions, lane_operators};
+use super::functions::{common_operators, for_each_function, lane_function, lane_functions, lane_operators, operators};
 use super::tape::{AdjointTape, NodeIndex};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
@@ -68,72 +66,21 @@ impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
     }
 }
 
-impl<T: Real, R: Register<T>> Neg for Adjoint<'_, T, R> {
-    type Output = Self;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn neg(self) -> Self {
-        Adjoint { value: -self.value, slope: -self.slope, ..self }
-    }
-}
-
-impl<T: Real, R: Register<T>> Add for Adjoint<'_, T, R> {
-    type Output = Self;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn add(self, other: Self) -> Self {
-        self.join(other, self.value + other.value, self.slope, other.slope)
-    }
-}
-
-impl<T: Real, R: Register<T>> Sub for Adjoint<'_, T, R> {
-    type Output = Self;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn sub(self, other: Self) -> Self {
-        self.join(other, self.value - other.value, self.slope, -other.slope)
-    }
-}
-
-impl<T: Real, R: Register<T>> Mul for Adjoint<'_, T, R> {
-    type Output = Self;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn mul(self, other: Self) -> Self {
-        self.chain2(other, self.value * other.value, other.value, self.value)
-    }
-}
-
-impl<T: Real, R: Register<T>> Div for Adjoint<'_, T, R> {
-    type Output = Self;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn div(self, other: Self) -> Self {
-        let reciprocal = other.value.recip();
-        let value = self.value / other.value;
-        self.chain2(other, value, reciprocal, -(value * reciprocal))
-    }
-}
-
-/// Products with constants: the lanes', and the float's.
-macro_rules! constants {
-    ($($constant:ty),*) => {
-        $(
-            impl<T: Real, R: Register<T>> Mul<$constant> for Adjoint<'_, T, R> {
-                type Output = Self;
-                #[cfg_attr(not(debug_assertions), inline(always))]
-                fn mul(self, constant: $constant) -> Self {
-                    Adjoint { value: self.value * constant, slope: self.slope * constant, ..self }
-                }
-            }
-
-            impl<T: Real, R: Register<T>> Div<$constant> for Adjoint<'_, T, R> {
-                type Output = Self;
-                #[cfg_attr(not(debug_assertions), inline(always))]
-                fn div(self, constant: $constant) -> Self {
-                    Adjoint { value: self.value / constant, slope: self.slope / constant, ..self }
-                }
-            }
-        )*
+operators! { Adjoint<'_, T, R>, [T: Real, R: Register<T>], [cfg_attr(not(debug_assertions), inline(always))];
+    Neg neg(x) => Adjoint { value: -x.value, slope: -x.slope, ..x };
+    Add add(x, y: Self) => x.join(y, x.value + y.value, x.slope, y.slope);
+    Sub sub(x, y: Self) => x.join(y, x.value - y.value, x.slope, -y.slope);
+    Mul mul(x, y: Self) => x.chain2(y, x.value * y.value, y.value, x.value);
+    Mul mul(x, c: T) => Adjoint { value: x.value * c, slope: x.slope * c, ..x };
+    Mul mul(x, c: Lanes<T, R>) => Adjoint { value: x.value * c, slope: x.slope * c, ..x };
+    Div div(x, y: Self) => {
+        let reciprocal = y.value.recip();
+        let value = x.value / y.value;
+        x.chain2(y, value, reciprocal, -(value * reciprocal))
     };
+    Div div(x, c: T) => Adjoint { value: x.value / c, slope: x.slope / c, ..x };
+    Div div(x, c: Lanes<T, R>) => Adjoint { value: x.value / c, slope: x.slope / c, ..x };
 }
-
-constants!(T, Lanes<T, R>);
 
 lane_operators!(Adjoint, [T: Real, R: Register<T>], ['_, T, R]);
 

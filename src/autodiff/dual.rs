@@ -1,11 +1,9 @@
 //! Forward-mode dual numbers with a fixed number of tangents.
 
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{common_operators, derived_operators, float_functions, for_each_function};
+use super::functions::{common_operators, derived_operators, float_functions, for_each_function, operators};
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_slope};
@@ -74,56 +72,21 @@ fn gradient_of<T: Real, const N: usize>(entry: impl Fn(usize) -> T) -> [T; N] {
     gradient
 }
 
-impl<T: Real, const N: usize> Neg for Dual<T, N> {
-    type Output = Self;
-    #[inline]
-    fn neg(self) -> Self {
-        Dual { value: -self.value, gradient: gradient_of(|lane| -self.gradient[lane]) }
-    }
-}
-
-impl<T: Real, const N: usize> Add for Dual<T, N> {
-    type Output = Self;
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        let gradient = gradient_of(|lane| self.gradient[lane] + other.gradient[lane]);
-        Dual { value: self.value + other.value, gradient }
-    }
-}
-
-impl<T: Real, const N: usize> Sub for Dual<T, N> {
-    type Output = Self;
-    #[inline]
-    fn sub(self, other: Self) -> Self {
-        let gradient = gradient_of(|lane| self.gradient[lane] - other.gradient[lane]);
-        Dual { value: self.value - other.value, gradient }
-    }
-}
-
-impl<T: Real, const N: usize> Mul for Dual<T, N> {
-    type Output = Self;
-    #[inline]
-    fn mul(self, other: Self) -> Self {
-        self.chain2(other, self.value * other.value, other.value, self.value)
-    }
-}
-
-impl<T: Real, const N: usize> Div for Dual<T, N> {
-    type Output = Self;
-    #[inline]
-    fn div(self, other: Self) -> Self {
-        let reciprocal = other.value.recip();
-        let value = self.value / other.value;
-        self.chain2(other, value, reciprocal, -value * reciprocal)
-    }
-}
-
-impl<T: Real, const N: usize> Mul<T> for Dual<T, N> {
-    type Output = Self;
-    #[inline]
-    fn mul(self, constant: T) -> Self {
-        self.chain(self.value * constant, constant)
-    }
+operators! { Dual<T, N>, [T: Real, const N: usize], [inline];
+    Neg neg(x) => Dual { value: -x.value, gradient: gradient_of(|lane| -x.gradient[lane]) };
+    Add add(x, y: Self) => {
+        Dual { value: x.value + y.value, gradient: gradient_of(|lane| x.gradient[lane] + y.gradient[lane]) }
+    };
+    Sub sub(x, y: Self) => {
+        Dual { value: x.value - y.value, gradient: gradient_of(|lane| x.gradient[lane] - y.gradient[lane]) }
+    };
+    Mul mul(x, y: Self) => x.chain2(y, x.value * y.value, y.value, x.value);
+    Mul mul(x, constant: T) => x.chain(x.value * constant, constant);
+    Div div(x, y: Self) => {
+        let reciprocal = y.value.recip();
+        let value = x.value / y.value;
+        x.chain2(y, value, reciprocal, -value * reciprocal)
+    };
 }
 
 derived_operators!(Dual, N);

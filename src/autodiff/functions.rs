@@ -38,6 +38,33 @@ macro_rules! for_each_function {
     };
 }
 
+/// Operators of a type of numbers, each by its result. `$inline` is the attribute of the functions.
+macro_rules! operators {
+    ($type:ty, $generics:tt, $inline:tt; $($trait:ident $method:ident $operands:tt => $result:expr;)*) => {
+        $(operators!(@one $trait $method $operands => $result, $type, $generics, $inline);)*
+    };
+    (@one $trait:ident $method:ident($x:ident) => $result:expr, $type:ty, [$($generics:tt)*], [$inline:meta]) => {
+        impl<$($generics)*> std::ops::$trait for $type {
+            type Output = Self;
+            #[$inline]
+            fn $method(self) -> Self {
+                let $x = self;
+                $result
+            }
+        }
+    };
+    (@one $trait:ident $method:ident($x:ident, $y:ident: $other:ty) => $result:expr, $type:ty, [$($generics:tt)*], [$inline:meta]) => {
+        impl<$($generics)*> std::ops::$trait<$other> for $type {
+            type Output = Self;
+            #[$inline]
+            fn $method(self, $y: $other) -> Self {
+                let $x = self;
+                $result
+            }
+        }
+    };
+}
+
 /// Operators common to all numbers that carry derivatives, from their `Self ∘ Self` forms and their values: comparison, sums with
 /// constants, assignments, and totals. `$inline` is the attribute of the functions.
 macro_rules! common_operators {
@@ -50,24 +77,13 @@ macro_rules! common_operators {
         common_operators!(@total $zero, $type, $generics, $arguments, $inline);
     };
     (@constant $constant:ty, $type:ident, [$($generics:tt)*], [$($arguments:tt)*], [$inline:meta]) => {
-        impl<$($generics)*> Add<$constant> for $type<$($arguments)*> {
-            type Output = Self;
-            #[$inline]
-            fn add(self, constant: $constant) -> Self {
-                $type { value: self.value + constant, ..self }
-            }
-        }
-
-        impl<$($generics)*> Sub<$constant> for $type<$($arguments)*> {
-            type Output = Self;
-            #[$inline]
-            fn sub(self, constant: $constant) -> Self {
-                $type { value: self.value - constant, ..self }
-            }
+        operators! { $type<$($arguments)*>, [$($generics)*], [$inline];
+            Add add(x, constant: $constant) => $type { value: x.value + constant, ..x };
+            Sub sub(x, constant: $constant) => $type { value: x.value - constant, ..x };
         }
     };
     (@assign $trait:ident $method:ident $operator:tt, $type:ident, [$($generics:tt)*], [$($arguments:tt)*], [$inline:meta]) => {
-        impl<$($generics)*> $trait for $type<$($arguments)*> {
+        impl<$($generics)*> std::ops::$trait for $type<$($arguments)*> {
             #[$inline]
             fn $method(&mut self, other: Self) {
                 *self = *self $operator other;
@@ -81,7 +97,7 @@ macro_rules! common_operators {
             }
         }
 
-        impl<$($generics)*> Sum for $type<$($arguments)*> {
+        impl<$($generics)*> std::iter::Sum for $type<$($arguments)*> {
             #[$inline]
             fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
                 let mut total = Self::constant($zero);
@@ -119,14 +135,8 @@ macro_rules! derived_operators {
             }
         }
 
-        impl<T: Real $(, const $lanes: usize)?> Div<T> for $type<T $(, $lanes)?> {
-            type Output = Self;
-            #[inline]
-            fn div(self, constant: T) -> Self {
-                let mut quotient = self * constant.recip();
-                quotient.value = self.value / constant;
-                quotient
-            }
+        operators! { $type<T $(, $lanes)?>, [T: Real $(, const $lanes: usize)?], [inline];
+            Div div(x, constant: T) => $type { value: x.value / constant, ..x * constant.recip() };
         }
 
         derived_operators!(@left f32: $type $(, $lanes)?);
@@ -142,7 +152,7 @@ macro_rules! derived_operators {
         @operator $trait:ident $method:ident, $float:ident: $type:ident $(, $lanes:ident)?;
         $left:ident, $right:ident => $result:expr
     ) => {
-        impl $(<const $lanes: usize>)? $trait<$type<$float $(, $lanes)?>> for $float {
+        impl $(<const $lanes: usize>)? std::ops::$trait<$type<$float $(, $lanes)?>> for $float {
             type Output = $type<$float $(, $lanes)?>;
             #[inline]
             fn $method(self, $right: $type<$float $(, $lanes)?>) -> Self::Output {
@@ -229,3 +239,4 @@ pub(super) use for_each_function;
 pub(super) use lane_function;
 pub(super) use lane_functions;
 pub(super) use lane_operators;
+pub(super) use operators;

@@ -1,11 +1,9 @@
 //! Forward-mode dual numbers in the lanes of registers.
 
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{common_operators, for_each_function, lane_function, lane_functions, lane_operators};
+use super::functions::{common_operators, for_each_function, lane_function, lane_functions, lane_operators, operators};
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
 use crate::real::Real;
@@ -82,72 +80,21 @@ impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
     }
 }
 
-impl<T: Real, R: Register<T>, const N: usize> Neg for Jet<T, R, N> {
-    type Output = Self;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn neg(self) -> Self {
-        self.chain(-self.value, Lanes::splat(-T::ONE))
-    }
-}
-
-impl<T: Real, R: Register<T>, const N: usize> Add for Jet<T, R, N> {
-    type Output = Self;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn add(self, other: Self) -> Self {
-        combine!(self, other, self.value + other.value; a, b => a, b, a + b)
-    }
-}
-
-impl<T: Real, R: Register<T>, const N: usize> Sub for Jet<T, R, N> {
-    type Output = Self;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn sub(self, other: Self) -> Self {
-        combine!(self, other, self.value - other.value; a, b => a, -b, a - b)
-    }
-}
-
-impl<T: Real, R: Register<T>, const N: usize> Mul for Jet<T, R, N> {
-    type Output = Self;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn mul(self, other: Self) -> Self {
-        self.chain2(other, self.value * other.value, other.value, self.value)
-    }
-}
-
-impl<T: Real, R: Register<T>, const N: usize> Div for Jet<T, R, N> {
-    type Output = Self;
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn div(self, other: Self) -> Self {
-        let reciprocal = other.value.recip();
-        let value = self.value * reciprocal;
-        self.chain2(other, value, reciprocal, -(value * reciprocal))
-    }
-}
-
-/// Products with constants: the lanes', and the float's.
-macro_rules! constants {
-    ($($constant:ty),*) => {
-        $(
-            impl<T: Real, R: Register<T>, const N: usize> Mul<$constant> for Jet<T, R, N> {
-                type Output = Self;
-                #[cfg_attr(not(debug_assertions), inline(always))]
-                fn mul(self, constant: $constant) -> Self {
-                    self.chain(self.value * constant, Lanes::splat(T::ONE) * constant)
-                }
-            }
-
-            impl<T: Real, R: Register<T>, const N: usize> Div<$constant> for Jet<T, R, N> {
-                type Output = Self;
-                #[cfg_attr(not(debug_assertions), inline(always))]
-                fn div(self, constant: $constant) -> Self {
-                    self.chain(self.value / constant, Lanes::splat(T::ONE) / constant)
-                }
-            }
-        )*
+operators! { Jet<T, R, N>, [T: Real, R: Register<T>, const N: usize], [cfg_attr(not(debug_assertions), inline(always))];
+    Neg neg(x) => x.chain(-x.value, Lanes::splat(-T::ONE));
+    Add add(x, y: Self) => combine!(x, y, x.value + y.value; a, b => a, b, a + b);
+    Sub sub(x, y: Self) => combine!(x, y, x.value - y.value; a, b => a, -b, a - b);
+    Mul mul(x, y: Self) => x.chain2(y, x.value * y.value, y.value, x.value);
+    Mul mul(x, c: T) => x.chain(x.value * c, Lanes::splat(T::ONE) * c);
+    Mul mul(x, c: Lanes<T, R>) => x.chain(x.value * c, Lanes::splat(T::ONE) * c);
+    Div div(x, y: Self) => {
+        let reciprocal = y.value.recip();
+        let value = x.value * reciprocal;
+        x.chain2(y, value, reciprocal, -(value * reciprocal))
     };
+    Div div(x, c: T) => x.chain(x.value / c, Lanes::splat(T::ONE) / c);
+    Div div(x, c: Lanes<T, R>) => x.chain(x.value / c, Lanes::splat(T::ONE) / c);
 }
-
-constants!(T, Lanes<T, R>);
 
 lane_operators!(Jet, [T: Real, R: Register<T>, const N: usize], [T, R, N]);
 

@@ -1,11 +1,9 @@
 //! Second-order Taylor numbers along one direction.
 
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
-use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::derivatives::{self, power_below};
-use super::functions::{common_operators, derived_operators, float_functions, for_each_function};
+use super::functions::{common_operators, derived_operators, float_functions, for_each_function, operators};
 use crate::real::Real;
 use crate::scalar::Scalar;
 use crate::special::{digamma, j1_second_slope, j1_slope, trigamma};
@@ -47,59 +45,27 @@ impl<T: Real> Taylor<T> {
     }
 }
 
-impl<T: Real> Neg for Taylor<T> {
-    type Output = Self;
-    fn neg(self) -> Self {
-        Taylor { value: -self.value, first: -self.first, second: -self.second }
-    }
-}
-
-impl<T: Real> Add for Taylor<T> {
-    type Output = Self;
-    #[inline]
-    fn add(self, other: Self) -> Self {
-        Taylor { value: self.value + other.value, first: self.first + other.first, second: self.second + other.second }
-    }
-}
-
-impl<T: Real> Sub for Taylor<T> {
-    type Output = Self;
-    #[inline]
-    fn sub(self, other: Self) -> Self {
-        self + -other
-    }
-}
-
-impl<T: Real> Mul for Taylor<T> {
-    type Output = Self;
-    #[inline]
-    fn mul(self, other: Self) -> Self {
-        let cross = self.first * other.first;
+operators! { Taylor<T>, [T: Real], [inline];
+    Neg neg(x) => Taylor { value: -x.value, first: -x.first, second: -x.second };
+    Add add(x, y: Self) => Taylor { value: x.value + y.value, first: x.first + y.first, second: x.second + y.second };
+    Sub sub(x, y: Self) => x + -y;
+    Mul mul(x, y: Self) => {
+        let cross = x.first * y.first;
         Taylor {
-            value: self.value * other.value,
-            first: self.first * other.value + self.value * other.first,
-            second: self.second * other.value + cross + cross + self.value * other.second,
+            value: x.value * y.value,
+            first: x.first * y.value + x.value * y.first,
+            second: x.second * y.value + cross + cross + x.value * y.second,
         }
-    }
-}
-
-impl<T: Real> Div for Taylor<T> {
-    type Output = Self;
-    #[inline]
-    fn div(self, other: Self) -> Self {
-        let value = self.value / other.value;
-        let first = (self.first - value * other.first) / other.value;
-        let bent = self.second - (first + first) * other.first - value * other.second;
-        Taylor { value, first, second: bent / other.value }
-    }
-}
-
-impl<T: Real> Mul<T> for Taylor<T> {
-    type Output = Self;
-    #[inline]
-    fn mul(self, constant: T) -> Self {
-        Taylor { value: self.value * constant, first: self.first * constant, second: self.second * constant }
-    }
+    };
+    Mul mul(x, constant: T) => {
+        Taylor { value: x.value * constant, first: x.first * constant, second: x.second * constant }
+    };
+    Div div(x, y: Self) => {
+        let value = x.value / y.value;
+        let first = (x.first - value * y.first) / y.value;
+        let bent = x.second - (first + first) * y.first - value * y.second;
+        Taylor { value, first, second: bent / y.value }
+    };
 }
 
 derived_operators!(Taylor);

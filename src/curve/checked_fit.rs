@@ -14,7 +14,7 @@ use super::robust_sums::RobustSums;
 use super::{AnyCurve, CurveError, FitOptions};
 use crate::kernels::vector::all_finite;
 use crate::parallel;
-use crate::problem::{EvaluationError, LeastSquares, LeastSquaresExt};
+use crate::problem::{Evaluated, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 use crate::solver::{
     ActiveBound, Covariance, CovarianceError, IterationRecord, LevenbergMarquardt, Report, SolveError,
@@ -125,7 +125,7 @@ impl<T: Real> CheckedFit<'_, T> {
     }
 
     /// The responses of the curve with these parameters, where data are.
-    pub(super) fn responses(&self, at: &[T]) -> Result<Vec<T>, EvaluationError> {
+    pub(super) fn responses(&self, at: &[T]) -> Evaluated<Vec<T>> {
         let mut responses = vec![T::ZERO; self.data.y().len()];
         if !responses.is_empty() {
             self.curve.responses(self.data.x(), self.data.width(), at, &mut responses)?;
@@ -199,7 +199,7 @@ impl<T: Real> CheckedFit<'_, T> {
     }
 
     /// All parameters where the free ones are as in `at`, and the cost there. Collective.
-    pub(super) fn evaluate(&self, map: &ParameterMap<T>, at: &[T]) -> Result<(Vec<T>, T), EvaluationError> {
+    pub(super) fn evaluate(&self, map: &ParameterMap<T>, at: &[T]) -> Evaluated<(Vec<T>, T)> {
         let mut curve_problem = CurveProblem::new(&*self.curve, &self.data, map, &self.likelihood);
         let mut r = vec![T::ZERO; curve_problem.residual_count()];
         let free = map.gather(at);

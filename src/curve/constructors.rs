@@ -4,7 +4,7 @@ use super::model::{FromClosure, FromModel, FromNumeric, FromVector};
 use super::numeric_rows::FromNumericRows;
 use super::{Curve, CurveError, CurveFit, FittedCurve, Model, Rows};
 use crate::autodiff::{Difference, Dual};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// Fits a closure to data, with exact derivatives: the short form of [`CurveFit::new`] and [`CurveFit::fit`].
@@ -172,7 +172,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// assert!((fit.parameter("capacity").unwrap().value - 12.0).abs() < 0.3);
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
-    pub fn numeric_rows<F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Send + Sync>(
+    pub fn numeric_rows<F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync>(
         responses: F,
         difference: Difference,
         x: impl Into<Rows<'a, T>>,
@@ -184,9 +184,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     }
 }
 
-impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Send + Sync>
-    CurveFit<'_, T, FromNumericRows<T, F>>
-{
+impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync> CurveFit<'_, T, FromNumericRows<T, F>> {
     /// Sets the relative accuracy of the responses, such as the relative tolerance of an integrator: differences take steps of
     /// its square root (forward) or cube root (central), so that its errors do not pass for slopes (lmfit's and MINPACK's
     /// `epsfcn`). By default they are accurate to the last digit. It has to lie between 0 and 1.

@@ -39,21 +39,9 @@ pub(super) struct Data<'a, T: Clone> {
 impl<'a, T: Real> Data<'a, T> {
     pub(super) fn new(x: Rows<'a, T>, y: Rows<'a, T>) -> Self {
         let (x_rows, width, y_rows, outputs) = (x.count(), x.width(), y.count(), y.width());
-        let (x, y) = (x.into_flat(), y.into_flat());
-        Data {
-            x,
-            x_rows,
-            width,
-            y,
-            y_rows,
-            outputs,
-            response_names: Vec::new(),
-            noise: Noise::Uniform,
-            omitted: Vec::new(),
-            ranks: Communicator::single(),
-            all_rows: y_rows,
-            all_omitted: 0,
-        }
+        let (x, y, response_names, omitted) = (x.into_flat(), y.into_flat(), Vec::new(), Vec::new());
+        let (noise, ranks, all_rows, all_omitted) = (Noise::Uniform, Communicator::single(), y_rows, 0);
+        Data { x, x_rows, width, y, y_rows, outputs, response_names, noise, omitted, ranks, all_rows, all_omitted }
     }
 
     /// Creates `count` observations of zero, each with its index as the predictor; with a sigma of one if the noise is known.
@@ -178,31 +166,18 @@ impl<'a, T: Real> Data<'a, T> {
         let gather = |values: &[T], width: usize| {
             kept.iter().flat_map(|&row| &values[row * width..(row + 1) * width]).copied().collect()
         };
-        let outputs = self.outputs;
+        let (width, outputs, rows) = (self.width, self.outputs, kept.len());
         let responses: Vec<usize> = kept.iter().flat_map(|&row| row * outputs..(row + 1) * outputs).collect();
-        Ok(Data {
-            x: gather(&self.x, self.width),
-            x_rows: kept.len(),
-            width: self.width,
-            y: gather(&self.y, self.outputs),
-            y_rows: kept.len(),
-            outputs,
-            response_names: self.response_names.clone(),
-            noise: self.noise.select(&responses)?,
-            omitted: Vec::new(),
-            ranks: self.ranks.clone(),
-            all_rows: kept.len(),
-            all_omitted: 0,
-        })
+        let (x, y, noise) = (gather(&self.x, width), gather(&self.y, outputs), self.noise.select(&responses)?);
+        let (x_rows, y_rows, all_rows, omitted, all_omitted) = (rows, rows, rows, Vec::new(), 0);
+        let (response_names, ranks) = (self.response_names.clone(), self.ranks.clone());
+        Ok(Data { x, x_rows, width, y, y_rows, outputs, response_names, noise, omitted, ranks, all_rows, all_omitted })
     }
 
     /// Rows of several data sets after each other, with the number of its set at the head of each row.
     pub(super) fn joined<'p>(
         sets: impl Iterator<Item = &'p Data<'p, T>> + Clone,
-    ) -> Result<Data<'static, T>, CurveError>
-    where
-        T: 'p,
-    {
+    ) -> Result<Data<'static, T>, CurveError> {
         let width = 1 + sets.clone().map(|set| set.width).max().unwrap_or(0);
         let (mut x, mut y, mut omitted, mut before) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for (number, set) in sets.clone().enumerate() {

@@ -1,7 +1,6 @@
 //! A curve fit: the curve, the data, the start, and how to solve.
 
 use std::borrow::Cow;
-use std::marker::PhantomData;
 
 use ndarray::{Array2, ArrayView2};
 
@@ -18,7 +17,7 @@ use super::ranks::agreed;
 use super::second_attempt::best_attempt;
 use super::{AnyCurve, Curve, CurveError, FitOptions, FittedCurve, Rows};
 use crate::distributed::Communicator;
-use crate::precision::Compiled;
+use crate::precision::compile_once;
 use crate::real::Real;
 use crate::solver::{IterationRecord, LevenbergMarquardt};
 
@@ -65,20 +64,8 @@ pub struct CurveFit<'a, T: Real, C> {
 /// Function that finds a start for predictors and responses.
 type StartFinder<T, C> = fn(&C, &[T], &[T]) -> Vec<T>;
 
-/// Fits of any curve, compiled once for each float.
-struct Fits<'a>(PhantomData<&'a ()>);
-
-impl<'a> Compiled for Fits<'a> {
-    type Call<T: Real> = CurveFit<'a, T, AnyCurve<'a, T>>;
-    type Output<T: Real> = Result<FittedCurve<'a, T>, CurveError>;
-
-    fn in_single(fit: Self::Call<f32>) -> Self::Output<f32> {
-        fit.fit_boxed()
-    }
-
-    fn in_double(fit: Self::Call<f64>) -> Self::Output<f64> {
-        fit.fit_boxed()
-    }
+compile_once! {
+    fit_any<'a>(fit: CurveFit<'a, T, AnyCurve<'a, T>>) -> Result<FittedCurve<'a, T>, CurveError> = fit.fit_boxed()
 }
 
 impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
@@ -120,10 +107,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 
     /// Covariance of the responses, a row and a column each, relative unless [`absolute_sigma`](Self::absolute_sigma) says
     /// otherwise. Residuals are whitened by its Cholesky factor: `m³/3` flops once, and `m²n` a linearisation.
-    pub fn data_covariance<'c>(self, covariance: impl Into<ArrayView2<'c, T>>) -> Self
-    where
-        T: 'c,
-    {
+    pub fn data_covariance<'c>(self, covariance: impl Into<ArrayView2<'c, T>>) -> Self {
         CurveFit { data_covariance: Some(covariance.into().to_owned()), ..self }
     }
 
@@ -235,17 +219,9 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// # Ok::<(), CurveError>(())
     /// ```
     pub fn into_owned(self) -> CurveFit<'static, T, C> {
-        CurveFit {
-            curve: self.curve,
-            data: self.data.into_owned(),
-            start: self.start,
-            guess: self.guess,
-            is_guessed: self.is_guessed,
-            options: self.options,
-            data_covariance: self.data_covariance,
-            mask: self.mask.map(|mask| Cow::Owned(mask.into_owned())),
-            method: self.method,
-        }
+        let CurveFit { curve, data, start, guess, is_guessed, options, data_covariance, mask, method } = self;
+        let (data, mask) = (data.into_owned(), mask.map(|mask| Cow::Owned(mask.into_owned())));
+        CurveFit { curve, data, start, guess, is_guessed, options, data_covariance, mask, method }
     }
 
     /// The solver, with settings of one's own.
@@ -286,7 +262,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     where
         C: 'a,
     {
-        T::run_compiled::<Fits<'a>>(self.boxed()?)
+        fit_any(self.boxed()?)
     }
 
     /// Changes the curve.
@@ -317,25 +293,17 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     }
 
     /// Boxes the curve, and fixes a start that was a guess. Collective.
-    pub(super) fn boxed(mut self) -> Result<CurveFit<'a, T, AnyCurve<'a, T>>, CurveError>
+    pub(super) fn boxed(self) -> Result<CurveFit<'a, T, AnyCurve<'a, T>>, CurveError>
     where
         C: 'a,
     {
-        if let Some(guess) = self.guess {
-            let [x, y] = self.data.sample()?;
-            self.start = guess(&self.curve, &x, &y);
+        let CurveFit { curve, data, mut start, guess, is_guessed, options, data_covariance, mask, method } = self;
+        if let Some(guess) = guess {
+            let [x, y] = data.sample()?;
+            start = guess(&curve, &x, &y);
         }
-        Ok(CurveFit {
-            curve: Box::new(self.curve),
-            data: self.data,
-            start: self.start,
-            guess: None,
-            is_guessed: self.is_guessed,
-            options: self.options,
-            data_covariance: self.data_covariance,
-            mask: self.mask,
-            method: self.method,
-        })
+        let curve: AnyCurve<'a, T> = Box::new(curve);
+        Ok(CurveFit { curve, data, start, guess: None, is_guessed, options, data_covariance, mask, method })
     }
 }
 

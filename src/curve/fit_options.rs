@@ -31,7 +31,7 @@ use crate::solver::SolveError;
 /// assert!((all.parameters[[2, 0]] - one.parameters()[0].value).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct FitOptions<T: Real> {
     /// Names of the parameters; those of the curve unless they are given.
     names: Option<Vec<String>>,
@@ -45,23 +45,10 @@ pub struct FitOptions<T: Real> {
     pub(super) nan_policy: NanPolicy,
 }
 
-impl<T: Real> Default for FitOptions<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T: Real> FitOptions<T> {
     /// The options of a fit of which nothing is said: all parameters are free, sigma is relative, and the cost is a sum of squares.
     pub fn new() -> Self {
-        FitOptions {
-            names: None,
-            parameters: Vec::new(),
-            absolute_sigma: false,
-            counts: false,
-            robust: None,
-            nan_policy: NanPolicy::default(),
-        }
+        Self::default()
     }
 
     /// Names of the parameters, in reports and here.

@@ -228,12 +228,9 @@ fn check_shared<T: Real>(sets: &[NamedFit<'_, T>], shared: &[String]) -> Result<
     for name in shared {
         let with_it: Vec<_> = sets.iter().filter(|(_, checked)| checked.map.index(name).is_some()).collect();
         let of = || with_it.iter().map(|(set, _)| set.clone()).collect();
-        let [(first, one), others @ ..] = &with_it[..] else {
+        let Some(((first, one), others)) = with_it.split_first().filter(|(_, others)| !others.is_empty()) else {
             return Err(GlobalError::NotShared { name: name.clone(), of: of() });
         };
-        if others.is_empty() {
-            return Err(GlobalError::NotShared { name: name.clone(), of: of() });
-        }
         let parameter = |checked: &CheckedFit<'_, T>| {
             checked.map.parameters.iter().find(|parameter| parameter.name == *name).cloned()
         };

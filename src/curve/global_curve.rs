@@ -3,8 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::rows::index_of;
 use super::{AnyCurve, Curve};
-use crate::problem::EvaluationError;
+use crate::problem::{Evaluated, EvaluationError};
 use crate::real::Real;
 
 /// The curves of several data sets, some of whose parameters are the same; made by [`GlobalFit`](crate::GlobalFit).
@@ -35,20 +36,11 @@ impl<T: Real> DataSetCurve<'_, T> {
 }
 
 impl<'a, T: Real> GlobalCurve<'a, T> {
-    /// The data set that a row belongs to.
-    fn part_of(&self, row: &[T]) -> Result<usize, EvaluationError> {
-        let (number, count) = (row[0].to_f64(), self.parts.len());
-        if number.fract() == 0.0 && (0.0..count as f64).contains(&number) {
-            return Ok(number as usize);
-        }
-        Err(format!("there is no data set number {number}, but {count} from 0 on").into())
-    }
-
     /// Rows of one data set after each other.
     pub(super) fn runs(&self, x: &[T], width: usize) -> Result<Vec<(usize, Range<usize>)>, EvaluationError> {
         let mut runs: Vec<(usize, Range<usize>)> = Vec::new();
         for (row, predictors) in x.chunks_exact(width).enumerate() {
-            let part = self.part_of(predictors)?;
+            let part = index_of(predictors[0], self.parts.len(), "data set number")?;
             match runs.last_mut() {
                 Some((last, rows)) if *last == part => rows.end = row + 1,
                 _ => runs.push((part, row..row + 1)),
@@ -63,8 +55,8 @@ impl<'a, T: Real> GlobalCurve<'a, T> {
         x: &[T],
         width: usize,
         b: &[T],
-        mut work: impl FnMut(&DataSetCurve<'a, T>, Range<usize>, &[T], &[T]) -> Result<(), EvaluationError>,
-    ) -> Result<(), EvaluationError> {
+        mut work: impl FnMut(&DataSetCurve<'a, T>, Range<usize>, &[T], &[T]) -> Evaluated,
+    ) -> Evaluated {
         let mut own_x = Vec::new();
         for (part, rows) in self.runs(x, width)? {
             let part = &self.parts[part];
@@ -102,21 +94,14 @@ impl<T: Real> Curve<T> for GlobalCurve<'_, T> {
         Some(self)
     }
 
-    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
         let outputs = self.response_count();
         self.for_runs(x, width, b, |part, rows, x, b| {
             part.curve.responses(x, part.width, b, &mut y[rows.start * outputs..rows.end * outputs])
         })
     }
 
-    fn linearize(
-        &self,
-        x: &[T],
-        width: usize,
-        b: &[T],
-        y: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         let (outputs, n) = (self.response_count(), self.names.len());
         jacobian.fill(T::ZERO);
         let mut narrow = Vec::new();

@@ -83,6 +83,7 @@ mod summary;
 #[cfg(feature = "csv")]
 mod table;
 mod tie;
+mod total_work;
 mod undefined_derivatives;
 mod warning;
 

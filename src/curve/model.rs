@@ -7,7 +7,7 @@ use super::models::AnyModel;
 use crate::autodiff::{Difference, Dual};
 use crate::kernels::simd::{self, Kernel};
 use crate::number::ScalarOf;
-use crate::problem::{AutoDiff, EvaluationError, LeastSquares, Residuals};
+use crate::problem::{AutoDiff, Evaluated, EvaluationError, LeastSquares, Residuals};
 use crate::real::Real;
 use crate::scalar::Scalar;
 
@@ -105,11 +105,10 @@ pub trait Curve<T: Real>: Send + Sync {
     }
 
     /// Fills `y` with the responses to rows of `width` predictors, row after row.
-    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError>;
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated;
 
     /// Fills `y` as [`responses`](Self::responses) does, and `jacobian` with their derivatives, a row for each response.
-    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T])
-    -> Result<(), EvaluationError>;
+    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
 
     /// See [`Capabilities::derivatives_are_cheap`](crate::problem::Capabilities::derivatives_are_cheap).
     fn derivatives_are_cheap(&self) -> bool {
@@ -162,7 +161,7 @@ impl<T: Real, M: Model<T>> Residuals<T> for AtRows<'_, T, M> {
         self.rows
     }
 
-    fn evaluate<S: Scalar<Real = T>>(&self, b: &[S], first: usize, y: &mut [S]) -> Result<(), EvaluationError> {
+    fn evaluate<S: Scalar<Real = T>>(&self, b: &[S], first: usize, y: &mut [S]) -> Evaluated {
         for (y, x) in y.iter_mut().zip(rows(&self.x[first * self.width..], self.width, self.rows - first)) {
             *y = self.model.response(x, b);
         }
@@ -183,7 +182,7 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
         self.0.parameter_name(index)
     }
 
-    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
         if let Some(program) = self.0.as_program() {
             model_rows::backwards(program, x, width, b, y, &mut []);
             return Ok(());
@@ -195,14 +194,7 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
         AtRows { model: &self.0, x, width, rows: y.len() }.evaluate(b, 0, y)
     }
 
-    fn linearize(
-        &self,
-        x: &[T],
-        width: usize,
-        b: &[T],
-        y: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         if let Some(program) = self.0.as_program() {
             model_rows::backwards(program, x, width, b, y, jacobian);
             return Ok(());
@@ -268,19 +260,12 @@ impl<T: Real, const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N> + Send 
         N
     }
 
-    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
         dual_responses(|x, b| [(self.0)(x, b)], x, width, b, y);
         Ok(())
     }
 
-    fn linearize(
-        &self,
-        x: &[T],
-        width: usize,
-        b: &[T],
-        y: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         simd::run(DualRows { curve: |x: &[T], b| [(self.0)(x, b)], x, width, b, y, jacobian });
         Ok(())
     }
@@ -301,19 +286,12 @@ impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [D
         K
     }
 
-    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
         dual_responses(&self.0, x, width, b, y);
         Ok(())
     }
 
-    fn linearize(
-        &self,
-        x: &[T],
-        width: usize,
-        b: &[T],
-        y: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         simd::run(DualRows { curve: &self.0, x, width, b, y, jacobian });
         Ok(())
     }
@@ -339,7 +317,7 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
         self.bounds.len()
     }
 
-    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
         let rows = rows(x, width, y.len());
         for (y, x) in y.iter_mut().zip(rows) {
             *y = (self.response)(x, b);
@@ -347,14 +325,7 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
         Ok(())
     }
 
-    fn linearize(
-        &self,
-        x: &[T],
-        width: usize,
-        b: &[T],
-        y: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         self.responses(x, width, b, y)?;
         let mut moved = b.to_vec();
         for (j, &(lower, upper)) in self.bounds.iter().enumerate() {

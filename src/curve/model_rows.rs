@@ -12,7 +12,7 @@ use crate::scalar::Scalar;
 
 /// Fills `y` with the responses to rows of `width` predictors.
 pub(in crate::curve) fn responses<T: Real, M: Model<T>>(model: &M, x: &[T], width: usize, b: &[T], y: &mut [T]) {
-    T::run_in_lanes(Responses { model, x: Predictors { x, width }, b, y });
+    T::run_in_lanes(ResponsesInLanes { model, x: PredictorRows { x, width }, b, y });
 }
 
 /// Fills `y` as [`responses`] does, and `jacobian` with their derivatives.
@@ -42,7 +42,7 @@ pub(in crate::curve) fn forwards<T: Real, M: Model<T>, const N: usize>(
     y: &mut [T],
     jacobian: &mut [T],
 ) {
-    T::run_in_lanes(Forwards::<T, M, N> { model, x: Predictors { x, width }, b, y, jacobian });
+    T::run_in_lanes(Forwards::<T, M, N> { model, x: PredictorRows { x, width }, b, y, jacobian });
 }
 
 /// [`linearize`] in reverse; [`responses`] where there is no room for derivatives.
@@ -55,16 +55,16 @@ pub(in crate::curve) fn backwards<T: Real>(
     jacobian: &mut [T],
 ) {
     let registers = Registers::of_lanes();
-    T::run_in(registers, Backwards { model, registers, x: Predictors { x, width }, b, y, jacobian });
+    T::run_in(registers, Backwards { model, registers, x: PredictorRows { x, width }, b, y, jacobian });
 }
 
 /// Rows of predictors.
-struct Predictors<'a, T> {
+struct PredictorRows<'a, T> {
     x: &'a [T],
     width: usize,
 }
 
-impl<T: Real> Predictors<'_, T> {
+impl<T: Real> PredictorRows<'_, T> {
     /// Fills `lanes` with the predictors of the `count` rows from `first` on; the last of them fills up the lanes left over.
     #[inline(always)]
     fn gather<R: Register<T>>(&self, first: usize, count: usize, lanes: &mut [Lanes<T, R>]) {
@@ -87,14 +87,14 @@ impl<T: Real> Predictors<'_, T> {
 /// Predictors, and parameters without derivatives, on the stack.
 const FEW: usize = 8;
 
-struct Responses<'a, T, M> {
+struct ResponsesInLanes<'a, T, M> {
     model: &'a M,
-    x: Predictors<'a, T>,
+    x: PredictorRows<'a, T>,
     b: &'a [T],
     y: &'a mut [T],
 }
 
-impl<T: Real, M: Model<T>> LaneKernel<T> for Responses<'_, T, M> {
+impl<T: Real, M: Model<T>> LaneKernel<T> for ResponsesInLanes<'_, T, M> {
     type Output = ();
 
     #[inline(always)]
@@ -116,7 +116,7 @@ impl<T: Real, M: Model<T>> LaneKernel<T> for Responses<'_, T, M> {
 
 struct Forwards<'a, T, M, const N: usize> {
     model: &'a M,
-    x: Predictors<'a, T>,
+    x: PredictorRows<'a, T>,
     b: &'a [T],
     y: &'a mut [T],
     jacobian: &'a mut [T],
@@ -147,7 +147,7 @@ impl<T: Real, M: Model<T>, const N: usize> LaneKernel<T> for Forwards<'_, T, M, 
 struct Backwards<'a, T: Real> {
     model: &'a dyn TileModel<T>,
     registers: Registers,
-    x: Predictors<'a, T>,
+    x: PredictorRows<'a, T>,
     b: &'a [T],
     y: &'a mut [T],
     jacobian: &'a mut [T],

@@ -74,10 +74,7 @@ impl<T: Real> Noise<'_, T> {
     /// The noise of several data sets that know nothing of each other, with their numbers of responses.
     pub(super) fn joined<'p>(
         sets: impl Iterator<Item = (&'p Noise<'p, T>, usize)> + Clone,
-    ) -> Result<Noise<'static, T>, CurveError>
-    where
-        T: 'p,
-    {
+    ) -> Result<Noise<'static, T>, CurveError> {
         let count = sets.clone().map(|(_, count)| count).sum();
         if sets.clone().all(|(noise, _)| matches!(noise, Noise::Uniform)) {
             return Ok(Noise::Uniform);

@@ -3,7 +3,7 @@
 use super::Curve;
 use crate::autodiff::Difference;
 use crate::parallel;
-use crate::problem::EvaluationError;
+use crate::problem::{Evaluated, EvaluationError};
 use crate::real::Real;
 
 /// The curve of a closure over floats that gives all responses at once, differentiated by differences, a column of the Jacobian each.
@@ -31,9 +31,7 @@ impl<T: Real, F> FromNumericRows<T, F> {
     }
 }
 
-impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Send + Sync> Curve<T>
-    for FromNumericRows<T, F>
-{
+impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync> Curve<T> for FromNumericRows<T, F> {
     fn parameter_count(&self) -> usize {
         self.bounds.len()
     }
@@ -46,7 +44,7 @@ impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Send 
         true
     }
 
-    fn responses(&self, x: &[T], _width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+    fn responses(&self, x: &[T], _width: usize, b: &[T], y: &mut [T]) -> Evaluated {
         if !(self.accuracy > T::ZERO && self.accuracy < T::ONE) {
             return Err(format!("the accuracy of responses must be between 0 and 1, not {}", self.accuracy).into());
         }
@@ -55,14 +53,7 @@ impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Result<(), EvaluationError> + Send 
         (self.responses)(x, b, y)
     }
 
-    fn linearize(
-        &self,
-        x: &[T],
-        width: usize,
-        b: &[T],
-        y: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         self.responses(x, width, b, y)?;
         let (n, here, accuracy) = (b.len(), &*y, self.accuracy.max(T::EPSILON));
         let column = |j: usize| {

@@ -4,7 +4,7 @@ use super::checked_fit::CheckedFit;
 use super::problem::CurveProblem;
 use crate::clock::Stopwatch;
 use crate::kernels::vector::dot;
-use crate::problem::{EvaluationError, LeastSquares, Separable, linear_parameters};
+use crate::problem::{Evaluated, LeastSquares, Separable, linear_parameters};
 use crate::real::Real;
 use crate::solver::{Evaluations, LevenbergMarquardt};
 use crate::statistics::{latin_hypercube, sample_quantile};
@@ -185,7 +185,7 @@ impl<'p, T: Real> StartSearch<'p, T> {
     }
 
     /// The sum of the squared residuals.
-    fn cost(&mut self, free: &[T]) -> Result<f64, EvaluationError> {
+    fn cost(&mut self, free: &[T]) -> Evaluated<f64> {
         if self.has_linear {
             let others = self.problem.reduced(free);
             self.problem.residuals(&others, 0, &mut self.residuals)?;

@@ -7,7 +7,7 @@ use super::numeric_rows::FromNumericRows;
 use super::residual_curve::{FromResiduals, fill_negatives};
 use super::{Curve, CurveError, CurveFit, FitOptions, FittedCurve};
 use crate::autodiff::{Difference, Dual};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::solver::LevenbergMarquardt;
 
@@ -138,7 +138,7 @@ impl<T: Real, const N: usize> Parameters<T, N> {
         self,
         residuals: usize,
         difference: Difference,
-        evaluate: impl Fn(&[T], &mut [T]) -> Result<(), EvaluationError> + Send + Sync + 'a,
+        evaluate: impl Fn(&[T], &mut [T]) -> Evaluated + Send + Sync + 'a,
     ) -> Result<FittedCurve<'a, T>, CurveError> {
         let of_rows = move |x: &[T], b: &[T], y: &mut [T]| {
             let mut all = vec![T::from_f64(f64::NAN); residuals];

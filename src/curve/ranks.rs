@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use super::CurveError;
 use crate::distributed::{Communicator, RankError};
-use crate::problem::EvaluationError;
+use crate::problem::{Evaluated, EvaluationError};
 use crate::real::Real;
 
 /// The outcome where it is good on every rank; else the error of the lowest rank that has one, the same on all ranks. A rank
@@ -14,10 +14,7 @@ pub(super) fn agreed<R, E: Display + From<RankError>>(ranks: &Communicator, outc
 }
 
 /// Sums each rank's values over all ranks. Collective.
-pub(super) fn summed<T: Real, const N: usize>(
-    ranks: &Communicator,
-    own: Result<[T; N], EvaluationError>,
-) -> Result<[T; N], EvaluationError> {
+pub(super) fn summed<T: Real, const N: usize>(ranks: &Communicator, own: Evaluated<[T; N]>) -> Evaluated<[T; N]> {
     if ranks.size() == 1 {
         return own;
     }

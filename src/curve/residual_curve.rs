@@ -1,8 +1,9 @@
 //! Residuals as the curve of a fit whose observations are all zero.
 
 use super::Curve;
+use super::rows::index_of;
 use crate::autodiff::Dual;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// Residuals over `N` dual numbers, exactly differentiated. Its responses are minus the residuals, so that observation minus response
@@ -29,19 +30,10 @@ impl<F, const N: usize> FromResiduals<F, N> {
     }
 }
 
-/// Returns the index of the residual that a row of predictors asks for, of `count`.
-fn asked<T: Real>(x: T, count: usize) -> Result<usize, EvaluationError> {
-    let number = x.to_f64();
-    if number.fract() == 0.0 && (0.0..count as f64).contains(&number) {
-        return Ok(number as usize);
-    }
-    Err(format!("there is no residual {number}, but {count} from 0 on").into())
-}
-
 /// Fills `y` with minus the residuals that rows of predictors ask for.
-pub(super) fn fill_negatives<T: Real>(x: &[T], residuals: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+pub(super) fn fill_negatives<T: Real>(x: &[T], residuals: &[T], y: &mut [T]) -> Evaluated {
     for (y, &x) in y.iter_mut().zip(x) {
-        *y = -residuals[asked(x, residuals.len())?];
+        *y = -residuals[index_of(x, residuals.len(), "residual")?];
     }
     Ok(())
 }
@@ -57,23 +49,16 @@ impl<T: Real, const N: usize, F: Fn([Dual<T, N>; N], &mut [Dual<T, N>]) + Send +
         true
     }
 
-    fn responses(&self, x: &[T], _width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+    fn responses(&self, x: &[T], _width: usize, b: &[T], y: &mut [T]) -> Evaluated {
         let residuals = self.evaluate(std::array::from_fn(|j| Dual::constant(b[j])));
         let residuals: Vec<T> = residuals.iter().map(|residual| residual.value).collect();
         fill_negatives(x, &residuals, y)
     }
 
-    fn linearize(
-        &self,
-        x: &[T],
-        _width: usize,
-        b: &[T],
-        y: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn linearize(&self, x: &[T], _width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         let residuals = self.evaluate(std::array::from_fn(|j| Dual::variable(b[j], j)));
         for ((y, row), &x) in y.iter_mut().zip(jacobian.chunks_exact_mut(N)).zip(x) {
-            let negative = -residuals[asked(x, self.count)?];
+            let negative = -residuals[index_of(x, self.count, "residual")?];
             *y = negative.value;
             row.copy_from_slice(&negative.gradient);
         }

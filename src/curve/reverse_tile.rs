@@ -84,7 +84,7 @@ impl<T: Real, R: Register<T>> ReverseTile<T, R> {
     fn evaluate<M: Model<T>>(&mut self, model: &M) {
         loop {
             self.adjoints.resize(self.tape.places(), Lanes::splat(T::ZERO));
-            R::call(Evaluation { model, tile: self });
+            R::call(TileEvaluation { model, tile: self });
             if self.tape.is_complete() {
                 return;
             }
@@ -125,7 +125,7 @@ impl<T: Real, M: Model<T>> LaneKernel<T> for TileKernel<'_, M> {
 }
 
 /// Rows to be evaluated, unless the tape ends before.
-struct Evaluation<'e, T, R, M> {
+struct TileEvaluation<'e, T, R, M> {
     model: &'e M,
     tile: &'e mut ReverseTile<T, R>,
 }
@@ -133,7 +133,7 @@ struct Evaluation<'e, T, R, M> {
 /// Parameters on the stack.
 const FEW: usize = 24;
 
-impl<T: Real, R: Register<T>, M: Model<T>> Routine for Evaluation<'_, T, R, M> {
+impl<T: Real, R: Register<T>, M: Model<T>> Routine for TileEvaluation<'_, T, R, M> {
     type Output = ();
 
     #[cfg_attr(not(debug_assertions), inline(always))]

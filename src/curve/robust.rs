@@ -7,10 +7,10 @@ use super::likelihood::Likelihood;
 use super::map::ParameterMap;
 use super::problem::CurveProblem;
 use super::ranks::agreed;
-use crate::clock::Stopwatch;
+use super::total_work::TotalWork;
 use crate::problem::{EvaluationError, Loss, RobustLoss, shared_mad_scale};
 use crate::real::Real;
-use crate::solver::{Evaluations, LevenbergMarquardt, Report, SolveError, Status};
+use crate::solver::{LevenbergMarquardt, Report, SolveError, Status};
 
 /// Fits after which a scale that still moves is left as it is, and the fit is not converged.
 const MAX_FITS: usize = 200;
@@ -42,10 +42,7 @@ pub(super) struct Robustness<T> {
 struct ScaleSearch<T> {
     /// The smallest scale: rounding of rounding.
     least: T,
-    begun: Stopwatch,
-    iterations: usize,
-    accepted: usize,
-    evaluations: Evaluations,
+    work: TotalWork,
 }
 
 impl<T: Real> ScaleSearch<T> {
@@ -55,27 +52,14 @@ impl<T: Real> ScaleSearch<T> {
         checked.data.ranks().all_sum(&mut squares)?;
         let size = if squares[0] > 0.0 { T::from_f64(squares[0].sqrt()) } else { T::ONE };
         let least = T::EPSILON * T::EPSILON * size;
-        let evaluations = Evaluations::default();
-        Ok(ScaleSearch { least, begun: Stopwatch::start(), iterations: 0, accepted: 0, evaluations })
-    }
-
-    fn add(&mut self, report: &Report<T>) {
-        self.iterations += report.iterations;
-        self.accepted += report.accepted;
-        self.evaluations += report.evaluations;
+        Ok(ScaleSearch { least, work: TotalWork::begin() })
     }
 
     /// Returns the solver with the rest of its time, its evaluations, and a multiple of its iterations.
     fn left_of(&self, solver: &LevenbergMarquardt<T>) -> LevenbergMarquardt<T> {
-        let mut solver = solver.clone();
-        solver.settings.spend(self.iterations, SOLVES, self.evaluations.total(), self.begun.elapsed());
+        let (mut solver, work) = (solver.clone(), &self.work);
+        solver.settings.spend(work.iterations, SOLVES, work.evaluations.total(), work.elapsed());
         solver
-    }
-
-    /// The report of one of the solves as that of the whole fit.
-    fn account(self, report: Report<T>) -> Report<T> {
-        let ScaleSearch { begun, iterations, accepted, evaluations, .. } = self;
-        Report { iterations, accepted, evaluations, elapsed: begun.elapsed(), ..report }
     }
 }
 
@@ -113,7 +97,7 @@ impl<T: Real> CheckedFit<'_, T> {
             }
         };
         self.likelihood = Likelihood::Robust(loss, scale);
-        Ok(search.account(report))
+        Ok(search.work.account(report))
     }
 
     /// Repeats the fit until its scale does not move any more, or as often as that; then it is not converged. A fit that was
@@ -140,7 +124,7 @@ impl<T: Real> CheckedFit<'_, T> {
                 (Err(error), Some((scale, _, report))) => return Ok((scale, report.ended_by(error))),
                 (Err(error), None) => return Err(error),
             };
-            search.add(&report);
+            search.work.add(&report);
             let judged = match self.judge_scale(tuning, &report.x) {
                 Ok(judged) => judged.max(search.least),
                 Err(error) => return Ok((scale, report.ended_by(error))),

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
+use crate::problem::Evaluated;
+use crate::real::Real;
+
 /// One row an observation: a number, or a row of a matrix where an observation has several.
 ///
 /// Made from slices, vectors, arrays, and `ndarray`'s one- and two-dimensional arrays and views.
@@ -57,4 +60,13 @@ impl<'a, T> From<&'a Array2<T>> for Rows<'a, T> {
     fn from(rows: &'a Array2<T>) -> Self {
         Rows(rows.view())
     }
+}
+
+/// The index, below `count`, that a predictor is: of a data set or of a residual, for example.
+pub(super) fn index_of<T: Real>(predictor: T, count: usize, thing: &str) -> Evaluated<usize> {
+    let number = predictor.to_f64();
+    if number.fract() == 0.0 && (0.0..count as f64).contains(&number) {
+        return Ok(number as usize);
+    }
+    Err(format!("there is no {thing} {number}, but {count} from 0 on").into())
 }

@@ -1,16 +1,14 @@
 //! Further attempts of a fit that ended badly.
 
-use std::time::Duration;
-
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::other_starts::OtherStarts;
 use super::robust::Robustness;
+use super::total_work::TotalWork;
 use super::{Attempt, Attempts, CurveError, FittedCurve};
-use crate::clock::Stopwatch;
 use crate::real::Real;
 use crate::solver::damping::{Damping, GainRatio, TrustRegion};
-use crate::solver::{Evaluations, LevenbergMarquardt, Report, SolveError, Status};
+use crate::solver::{LevenbergMarquardt, Report, SolveError, Status};
 
 /// Iterations of all attempts together, in units of those of one solve, unless a limit was set.
 const SOLVES: usize = 4;
@@ -74,22 +72,6 @@ struct AttemptPlan<T> {
     eliminates: bool,
 }
 
-/// Work of all attempts.
-struct Spent {
-    begun: Stopwatch,
-    iterations: usize,
-    accepted: usize,
-    evaluations: Evaluations,
-}
-
-impl Spent {
-    fn add<T>(&mut self, report: &Report<T>) {
-        self.iterations += report.iterations;
-        self.accepted += report.accepted;
-        self.evaluations += report.evaluations;
-    }
-}
-
 /// The attempts until now.
 struct AttemptSearch<'a, T: Real> {
     best: FittedCurve<'a, T>,
@@ -98,9 +80,9 @@ struct AttemptSearch<'a, T: Real> {
     agreeing: usize,
     /// A limit, or the user, ended the last attempt.
     is_stopped: bool,
-    spent: Spent,
-    /// Cost at the start, and duration of the first attempt.
-    first: (T, Duration),
+    spent: TotalWork,
+    /// Cost at the start of the first attempt.
+    initial_cost: T,
     /// The solver that was asked for, and whether it eliminates parameters.
     solver: LevenbergMarquardt<T>,
     variable_projection: bool,
@@ -108,15 +90,12 @@ struct AttemptSearch<'a, T: Real> {
 
 impl<'a, T: Real> AttemptSearch<'a, T> {
     fn after(best: FittedCurve<'a, T>) -> Self {
-        let (begun, evaluations) = (Stopwatch::start(), Evaluations::default());
-        let mut spent = Spent { begun, iterations: 0, accepted: 0, evaluations };
-        spent.add(&best.report);
         AttemptSearch {
             attempts: best.attempts,
             agreeing: 1,
             is_stopped: false,
-            spent,
-            first: (best.report.initial_cost, best.report.elapsed),
+            spent: TotalWork::of(&best.report),
+            initial_cost: best.report.initial_cost,
             solver: best.checked.method.solver.clone(),
             variable_projection: best.checked.method.variable_projection,
             best,
@@ -141,13 +120,13 @@ impl<'a, T: Real> AttemptSearch<'a, T> {
     /// The solver with what is left of its limits.
     fn left(&self) -> LevenbergMarquardt<T> {
         let mut left = self.solver.clone();
-        let elapsed = self.first.1 + self.spent.begun.elapsed();
         let mut solves = 1;
         if !left.settings.limits_iterations() {
             left.settings.share_iterations(SHARES);
             solves = SHARES * SOLVES;
         }
-        left.settings.spend(self.spent.iterations, solves, self.spent.evaluations.total() + RESERVE, elapsed);
+        let spent = &self.spent;
+        left.settings.spend(spent.iterations, solves, spent.evaluations.total() + RESERVE, spent.elapsed());
         left
     }
 
@@ -212,10 +191,8 @@ impl<'a, T: Real> AttemptSearch<'a, T> {
 
     /// The best result, with the work of all attempts.
     fn finish(self) -> FittedCurve<'a, T> {
-        let AttemptSearch { mut best, attempts, spent, first: (initial_cost, elapsed), .. } = self;
-        let Spent { begun, iterations, accepted, evaluations } = spent;
-        let elapsed = elapsed + begun.elapsed();
-        best.report = Report { initial_cost, iterations, accepted, evaluations, elapsed, ..best.report };
+        let AttemptSearch { mut best, attempts, spent, initial_cost, .. } = self;
+        best.report = Report { initial_cost, ..spent.account(best.report) };
         best.attempts = attempts;
         best
     }
@@ -232,7 +209,7 @@ fn score<T: Real>(checked: &CheckedFit<'_, T>, report: &Report<T>) -> T {
 impl<T: Real> CheckedFit<'_, T> {
     /// Solves from another start, or by another method. Under another likelihood, the parameters that enter linearly are eliminated
     /// from the least squares that lead to the start. Collective.
-    fn solve_by_way(&mut self, way: &AttemptPlan<T>, spent: &mut Spent) -> Result<Report<T>, SolveError> {
+    fn solve_by_way(&mut self, way: &AttemptPlan<T>, spent: &mut TotalWork) -> Result<Report<T>, SolveError> {
         if !way.eliminates {
             return self.solve_under_loss(&way.start);
         }

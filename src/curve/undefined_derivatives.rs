@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Curve;
 use crate::autodiff::Difference;
 use crate::kernels::vector::all_finite;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// A difference of responses takes the place of derivatives that are NaN.
@@ -34,7 +34,7 @@ impl<S, B> Differences<'_, S, B> {
         b: &[T],
         y: &mut [T],
         jacobian: &mut [T],
-    ) -> Result<(), EvaluationError>
+    ) -> Evaluated
     where
         S: Fn() -> Option<Vec<T>>,
         B: Fn(usize) -> (T, T),
@@ -80,12 +80,7 @@ impl<S, B> Differences<'_, S, B> {
 }
 
 /// Rows that may have undefined derivatives.
-fn excused<T: Real>(
-    curve: &dyn Curve<T>,
-    (x, width): (&[T], usize),
-    start: &[T],
-    rows: usize,
-) -> Result<Vec<bool>, EvaluationError> {
+fn excused<T: Real>(curve: &dyn Curve<T>, (x, width): (&[T], usize), start: &[T], rows: usize) -> Evaluated<Vec<bool>> {
     let (mut y, mut jacobian) = (vec![T::ZERO; rows], vec![T::ZERO; rows * start.len()]);
     curve.linearize(x, width, start, &mut y, &mut jacobian)?;
     let outputs = curve.response_count();

@@ -1,7 +1,7 @@
 //! Residual blocks that bring their Jacobians.
 
 use super::cost_function::{Blocks, CostFunction};
-use crate::problem::EvaluationError;
+use crate::problem::{Evaluated, scratch_for};
 use crate::real::Real;
 use crate::scalar::Scalar;
 
@@ -76,8 +76,7 @@ pub trait AnalyticCostFunction<T: Real>: Send + Sync + 'static {
     /// # Errors
     ///
     /// As [`CostFunction::evaluate`].
-    fn evaluate(&self, blocks: &[&[T]], r: &mut [T], jacobians: Option<&mut [&mut [T]]>)
-    -> Result<(), EvaluationError>;
+    fn evaluate(&self, blocks: &[&[T]], r: &mut [T], jacobians: Option<&mut [&mut [T]]>) -> Evaluated;
 }
 
 /// An [`AnalyticCostFunction`] as a [`CostFunction`]: over numbers that carry derivatives, its residuals are continued by their
@@ -92,16 +91,10 @@ impl<T: Real, F: AnalyticCostFunction<T>> CostFunction<T> for WithJacobians<F> {
         self.0.residual_count()
     }
 
-    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
+    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Evaluated {
         let (m, n) = (r.len(), blocks.iter().map(|block| block.len()).sum::<usize>());
         let (mut few, mut many) = ([T::ZERO; FEW], Vec::new());
-        let numbers = n + m + m * n;
-        let scratch = if numbers <= FEW {
-            &mut few[..numbers]
-        } else {
-            many.resize(numbers, T::ZERO);
-            &mut many[..]
-        };
+        let scratch = scratch_for(n + m + m * n, &mut few, &mut many);
         let (values, rest) = scratch.split_at_mut(n);
         let (residuals, mut derivatives) = rest.split_at_mut(m);
         values.iter_mut().zip(blocks.iter().flat_map(|block| *block)).for_each(|(value, x)| *value = x.value());

@@ -2,7 +2,7 @@
 
 use super::block::{BlockId, ParameterBlock};
 use crate::manifold::Manifold;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
@@ -59,7 +59,7 @@ pub trait CostFunction<T: Real>: Send + Sync + 'static {
     /// # Errors
     ///
     /// An error ends the solve. Residuals that are not finite only make a step too long.
-    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError>;
+    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Evaluated;
 }
 
 /// Manifolds of the parameter blocks of a [`CostFunction`]: a tuple of one to six.

@@ -4,7 +4,7 @@ use super::error::GraphError;
 use super::group::ResidualGroup;
 use super::least_squares::Active;
 use super::problem::Problem;
-use crate::problem::{EvaluationError, LeastSquares, check_derivatives};
+use crate::problem::{Evaluated, LeastSquares, check_derivatives};
 use crate::real::Real;
 
 impl<T: Real> Problem<T> {
@@ -73,7 +73,7 @@ impl<T: Real> LeastSquares<T> for Single<'_, T> {
         self.residual_count()
     }
 
-    fn residuals(&mut self, step: &[T], _: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+    fn residuals(&mut self, step: &[T], _: usize, r: &mut [T]) -> Evaluated {
         let Problem { blocks, x, ambient, .. } = self.problem;
         let ranges = self.group.blocks(self.k).iter().map(|&block| (block as usize, block as usize + 1));
         for (block, next) in ranges.clone() {
@@ -92,7 +92,7 @@ impl<T: Real> LeastSquares<T> for Single<'_, T> {
     }
 
     /// Linearises at the step of zero, the only one that is asked for.
-    fn linearize(&mut self, _: &[T], _: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+    fn linearize(&mut self, _: &[T], _: usize, r: &mut [T], jacobian: &mut [T]) -> Evaluated {
         self.group.derivatives(self.k, &self.active.points(&self.problem.x), r, jacobian)
     }
 }

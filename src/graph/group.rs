@@ -7,11 +7,14 @@ use super::cost_function::{Blocks, CostFunction};
 use crate::autodiff::Dual;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::copy_few;
-use crate::problem::{EvaluationError, LeastCurvature, Loss, RobustBlock};
+use crate::problem::{Evaluated, LeastCurvature, Loss, RobustBlock};
 use crate::real::Real;
 
 /// Most tangent dimensions that are differentiated in one pass.
 const WIDEST: usize = 16;
+
+/// Callback that receives the residuals of a residual block, and its rows of the Jacobian.
+pub(super) type Visit<'v, T> = dyn FnMut(&[T], &[T]) + 'v;
 
 /// A robust loss with its scale.
 pub(super) type ScaledLoss<T> = Option<(Loss, T)>;
@@ -57,25 +60,14 @@ pub(super) trait ResidualGroup<T: Real>: Send + Sync {
     fn residual_count(&self, k: usize) -> usize;
 
     /// Fills `r` with the residuals of residual block `k` of the group, before the loss.
-    fn residuals(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> Result<(), EvaluationError>;
+    fn residuals(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> Evaluated;
 
     /// Calls `visit` for each residual block of a range with its residuals and its rows of the Jacobian, under the loss; returns the
     /// cost.
-    fn linearize(
-        &self,
-        range: Range<usize>,
-        points: &BlockPoints<'_, T>,
-        visit: &mut dyn FnMut(&[T], &[T]),
-    ) -> Result<T, EvaluationError>;
+    fn linearize(&self, range: Range<usize>, points: &BlockPoints<'_, T>, visit: &mut Visit<'_, T>) -> Evaluated<T>;
 
     /// Fills `r` and the rows of the Jacobian of residual block `k` of the group, before the loss.
-    fn derivatives(
-        &self,
-        k: usize,
-        points: &BlockPoints<'_, T>,
-        r: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError>;
+    fn derivatives(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T], jacobian: &mut [T]) -> Evaluated;
 
     /// Puts residuals of residual block `k` of the group under its loss, as [`linearize`](Self::linearize) does; returns their cost.
     fn apply_loss(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> T;
@@ -111,7 +103,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         scratch: &mut DualWorkspace<T, N>,
         r: &mut [T],
         jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    ) -> Evaluated {
         let blocks = self.blocks(k);
         let width: usize = blocks.iter().map(|&block| points.width(block)).sum();
         for pass in (0..width.max(1)).step_by(N) {
@@ -161,8 +153,8 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         &self,
         range: Range<usize>,
         points: &BlockPoints<'_, T>,
-        visit: &mut dyn FnMut(&[T], &[T]),
-    ) -> Result<T, EvaluationError> {
+        visit: &mut Visit<'_, T>,
+    ) -> Evaluated<T> {
         let mut scratch = DualWorkspace { numbers: Vec::new(), residuals: Vec::new() };
         let (mut r, mut jacobian) = (Vec::new(), Vec::new());
         let mut cost = T::ZERO;
@@ -183,8 +175,8 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
         &self,
         range: Range<usize>,
         points: &BlockPoints<'_, T>,
-        visit: &mut dyn FnMut(&[T], &[T]),
-    ) -> Result<T, EvaluationError> {
+        visit: &mut Visit<'_, T>,
+    ) -> Evaluated<T> {
         let mut cost = Ok(T::ZERO);
         simd::run(Linearization::<T, F, N> { group: self, range, points, visit, cost: &mut cost });
         cost
@@ -196,8 +188,8 @@ struct Linearization<'a, T: Real, F, const N: usize> {
     group: &'a Typed<T, F>,
     range: Range<usize>,
     points: &'a BlockPoints<'a, T>,
-    visit: &'a mut dyn FnMut(&[T], &[T]),
-    cost: &'a mut Result<T, EvaluationError>,
+    visit: &'a mut Visit<'a, T>,
+    cost: &'a mut Evaluated<T>,
 }
 
 impl<T: Real, F: CostFunction<T>, const N: usize> Kernel for Linearization<'_, T, F, N> {
@@ -226,19 +218,14 @@ impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
         self.functions[k].residual_count()
     }
 
-    fn residuals(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> Result<(), EvaluationError> {
+    fn residuals(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> Evaluated {
         let blocks = self.blocks(k);
         let mut slices: [&[T]; 6] = [&[]; 6];
         slices.iter_mut().zip(blocks).for_each(|(slice, &block)| *slice = points.point(block));
         self.functions[k].evaluate(&slices[..blocks.len()], r)
     }
 
-    fn linearize(
-        &self,
-        range: Range<usize>,
-        points: &BlockPoints<'_, T>,
-        visit: &mut dyn FnMut(&[T], &[T]),
-    ) -> Result<T, EvaluationError> {
+    fn linearize(&self, range: Range<usize>, points: &BlockPoints<'_, T>, visit: &mut Visit<'_, T>) -> Evaluated<T> {
         let width = |k: usize| self.blocks(k).iter().map(|&block| points.width(block)).sum::<usize>();
         match range.clone().map(width).max().unwrap_or(0) {
             0..=3 => self.linearize_all::<3>(range, points, visit),
@@ -249,13 +236,7 @@ impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
         }
     }
 
-    fn derivatives(
-        &self,
-        k: usize,
-        points: &BlockPoints<'_, T>,
-        r: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn derivatives(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T], jacobian: &mut [T]) -> Evaluated {
         let mut scratch = DualWorkspace::<T, 3> { numbers: Vec::new(), residuals: Vec::new() };
         self.differentiate::<3>(k, points, &mut scratch, r, jacobian)
     }

@@ -3,80 +3,60 @@
 use super::cost_function::CostFunction;
 use super::error::GraphError;
 use crate::manifold::{Pose2, Pose3, SE2, SE3};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// A measured pose of a second pose, seen from a first, in the plane: `r = L log(M⁻¹ A⁻¹ B)`, with `LᵀL` the information matrix.
-///
-/// Residuals are those of the translation, and the angle in radians.
-#[derive(Debug, Clone, Copy)]
-pub struct RelativePose2<T> {
-    measured: Pose2<T>,
-    root: [[T; 3]; 3],
+macro_rules! relative_pose {
+    ($(#[$documentation:meta])* $relative:ident of $pose:ident on $manifold:ident, $residuals:literal) => {
+        $(#[$documentation])*
+        #[derive(Debug, Clone, Copy)]
+        pub struct $relative<T> {
+            measured: $pose<T>,
+            root: [[T; $residuals]; $residuals],
+        }
+
+        impl<T: Real> $relative<T> {
+            /// The measured pose, with its information matrix: the inverse of its covariance.
+            ///
+            /// # Errors
+            ///
+            /// [`GraphError`] for a matrix that is not finite, not symmetric or not positive definite.
+            pub fn new(measured: $pose<T>, information: [[T; $residuals]; $residuals]) -> Result<Self, GraphError> {
+                Ok($relative { measured, root: root_of(information)? })
+            }
+        }
+
+        impl<T: Real> CostFunction<T> for $relative<T> {
+            type Blocks = ($manifold, $manifold);
+
+            fn residual_count(&self) -> usize {
+                $residuals
+            }
+
+            #[inline]
+            fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Evaluated {
+                let (a, b) = ($pose::from_slice(blocks[0]), $pose::from_slice(blocks[1]));
+                let error = $pose::constant(self.measured).between(a.between(b)).log();
+                multiply(&self.root, error, r);
+                Ok(())
+            }
+        }
+    };
 }
 
-/// A measured pose of a second pose, seen from a first, in space: `r = L log(M⁻¹ A⁻¹ B)`, with `LᵀL` the information matrix.
-///
-/// Residuals are those of the translation, and the rotation vector in radians.
-#[derive(Debug, Clone, Copy)]
-pub struct RelativePose3<T> {
-    measured: Pose3<T>,
-    root: [[T; 6]; 6],
-}
-
-impl<T: Real> RelativePose2<T> {
-    /// The measured pose, with its information matrix: the inverse of its covariance.
+relative_pose! {
+    /// A measured pose of a second pose, seen from a first, in the plane: `r = L log(M⁻¹ A⁻¹ B)`, with `LᵀL` the information matrix.
     ///
-    /// # Errors
-    ///
-    /// [`GraphError`] for a matrix that is not finite, not symmetric or not positive definite.
-    pub fn new(measured: Pose2<T>, information: [[T; 3]; 3]) -> Result<Self, GraphError> {
-        Ok(RelativePose2 { measured, root: root_of(information)? })
-    }
+    /// Residuals are those of the translation, and the angle in radians.
+    RelativePose2 of Pose2 on SE2, 3
 }
 
-impl<T: Real> RelativePose3<T> {
-    /// The measured pose, with its information matrix: the inverse of its covariance.
+relative_pose! {
+    /// A measured pose of a second pose, seen from a first, in space: `r = L log(M⁻¹ A⁻¹ B)`, with `LᵀL` the information matrix.
     ///
-    /// # Errors
-    ///
-    /// [`GraphError`] for a matrix that is not finite, not symmetric or not positive definite.
-    pub fn new(measured: Pose3<T>, information: [[T; 6]; 6]) -> Result<Self, GraphError> {
-        Ok(RelativePose3 { measured, root: root_of(information)? })
-    }
-}
-
-impl<T: Real> CostFunction<T> for RelativePose2<T> {
-    type Blocks = (SE2, SE2);
-
-    fn residual_count(&self) -> usize {
-        3
-    }
-
-    #[inline]
-    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
-        let (a, b) = (Pose2::from_slice(blocks[0]), Pose2::from_slice(blocks[1]));
-        let error = Pose2::constant(self.measured).between(a.between(b)).log();
-        multiply(&self.root, error, r);
-        Ok(())
-    }
-}
-
-impl<T: Real> CostFunction<T> for RelativePose3<T> {
-    type Blocks = (SE3, SE3);
-
-    fn residual_count(&self) -> usize {
-        6
-    }
-
-    #[inline]
-    fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
-        let (a, b) = (Pose3::from_slice(blocks[0]), Pose3::from_slice(blocks[1]));
-        let error = Pose3::constant(self.measured).between(a.between(b)).log();
-        multiply(&self.root, error, r);
-        Ok(())
-    }
+    /// Residuals are those of the translation, and the rotation vector in radians.
+    RelativePose3 of Pose3 on SE3, 6
 }
 
 /// `r = Lv` for an upper triangle `L`; zeros are skipped.

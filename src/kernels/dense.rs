@@ -87,7 +87,7 @@ macro_rules! float_kernels {
     ($float:ident, $wide:literal, $run_eight:path) => {
         impl Kernels for $float {
             #[inline]
-            fn add_products(gram: &mut [$float], gradient: &mut [$float], rows: &[$float], r: &[$float]) {
+            fn add_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]) {
                 macro_rules! few {
                     ($n:literal) => {
                         FewProducts::<$float, $n>(GramProducts { gram, gradient, rows, r }).run::<1, false>()
@@ -102,7 +102,7 @@ macro_rules! float_kernels {
                 }
             }
 
-            fn add_many_products(gram: &mut [$float], gradient: &mut [$float], rows: &[$float], r: &[$float]) {
+            fn add_many_products(gram: &mut [Self], gradient: &mut [Self], rows: &[Self], r: &[Self]) {
                 let n = gradient.len();
                 if n > MANY_COLUMNS {
                     simd::run(RowsTimes { y: gradient, accumulate: true, rows, x: r });
@@ -134,14 +134,7 @@ macro_rules! float_kernels {
                 }
             }
 
-            fn multiply(
-                c: &mut [$float],
-                accumulate: bool,
-                a: Factor<'_, $float>,
-                b: &[$float],
-                depth: usize,
-                n: usize,
-            ) {
+            fn multiply(c: &mut [Self], accumulate: bool, a: Factor<'_, Self>, b: &[Self], depth: usize, n: usize) {
                 if c.is_empty() {
                     return;
                 }
@@ -170,21 +163,14 @@ macro_rules! float_kernels {
                 }
             }
 
-            fn multiply_by_part(c: &mut [$float], a: &[$float], b: &[$float], stride: usize, depth: usize, n: usize) {
+            fn multiply_by_part(c: &mut [Self], a: &[Self], b: &[Self], stride: usize, depth: usize, n: usize) {
                 let shape = [c.len() / n.max(1), depth, n];
                 let a = Matrix { entries: a, stride: depth, transposed: false };
                 let b = Matrix { entries: b, stride, transposed: false };
                 multiply(MatrixProduct { c, stride: n, shape, accumulate: false, lower: false, a, b });
             }
 
-            fn multiply_transposed(
-                c: &mut [$float],
-                accumulate: bool,
-                a: &[$float],
-                b: &[$float],
-                depth: usize,
-                n: usize,
-            ) {
+            fn multiply_transposed(c: &mut [Self], accumulate: bool, a: &[Self], b: &[Self], depth: usize, n: usize) {
                 if c.is_empty() {
                     return;
                 }
@@ -200,14 +186,14 @@ macro_rules! float_kernels {
                 multiply(MatrixProduct { c, stride: n, shape: [m, depth, n], accumulate, lower: false, a, b });
             }
 
-            fn row_gram(gram: &mut [$float], rows: &[$float], n: usize) {
+            fn row_gram(gram: &mut [Self], rows: &[Self], n: usize) {
                 let m = rows.len() / n;
                 let [a, b] = [false, true].map(|transposed| Matrix { entries: rows, stride: n, transposed });
                 multiply(MatrixProduct { c: gram, stride: m, shape: [m, n, m], accumulate: false, lower: true, a, b });
             }
 
             #[inline(always)]
-            fn cholesky(a: &mut [$float], inverse_pivots: &mut [$float], scratch: &mut Scratch<$float>) -> bool {
+            fn cholesky(a: &mut [Self], inverse_pivots: &mut [Self], scratch: &mut Scratch<Self>) -> bool {
                 if inverse_pivots.len() <= SMALL_SYSTEM {
                     plain_cholesky(a, inverse_pivots)
                 } else {
@@ -215,28 +201,23 @@ macro_rules! float_kernels {
                 }
             }
 
-            fn large_cholesky(a: &mut [$float], inverse_pivots: &mut [$float], scratch: &mut Scratch<$float>) -> bool {
+            fn large_cholesky(a: &mut [Self], inverse_pivots: &mut [Self], scratch: &mut Scratch<Self>) -> bool {
                 blocked_cholesky(a, inverse_pivots, scratch)
             }
 
-            fn substitute_forward(factor: &[$float], b: &mut [$float]) {
+            fn substitute_forward(factor: &[Self], b: &mut [Self]) {
                 simd::run(ForwardSubstitution { factor, b });
             }
 
-            fn substitute_backward(factor: &[$float], b: &mut [$float]) {
+            fn substitute_backward(factor: &[Self], b: &mut [Self]) {
                 simd::run(BackwardSubstitution { factor, b });
             }
 
-            fn reflect_rows(
-                triangle: &mut [$float],
-                rotated: &mut [$float],
-                jacobian: &mut [$float],
-                r: &mut [$float],
-            ) {
+            fn reflect_rows(triangle: &mut [Self], rotated: &mut [Self], jacobian: &mut [Self], r: &mut [Self]) {
                 simd::run(Reflections::<$float, $wide> { triangle, rotated, jacobian, r });
             }
 
-            fn singular_values(a: &[$float], n: usize) -> Option<(Vec<$float>, Vec<$float>)> {
+            fn singular_values(a: &[Self], n: usize) -> Option<(Vec<Self>, Vec<Self>)> {
                 singular_values(a, n)
             }
         }

@@ -17,6 +17,9 @@ pub(crate) trait Kernel {
 /// Half of the sixteen short registers of x86-64 hold two times eight numbers in double precision; others have more.
 const PORTABLE_TALL: usize = if cfg!(target_arch = "x86_64") { 2 } else { 4 };
 
+/// Multiplying and adding is one instruction in registers that every processor of the kind has.
+pub(super) const PORTABLE_FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
+
 /// Runs a kernel in the widest registers in use.
 #[inline]
 pub(crate) fn run(kernel: impl Kernel) {
@@ -45,7 +48,7 @@ pub(crate) fn run_in_256_bits(kernel: impl Kernel) {
 /// Runs a kernel in registers that every processor of the kind has. It is not inlined, so that it is compiled once for all callers.
 #[inline(never)]
 pub(crate) fn run_portable(kernel: impl Kernel) {
-    kernel.run::<PORTABLE_TALL, { cfg!(target_feature = "fma") || cfg!(target_arch = "aarch64") }>();
+    kernel.run::<PORTABLE_TALL, PORTABLE_FUSED>();
 }
 
 #[cfg(target_arch = "x86_64")]

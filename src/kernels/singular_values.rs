@@ -1,7 +1,7 @@
 //! Singular values and right singular vectors.
 
 use super::simd::{self, Kernel, multiply_add};
-use super::vector::all_finite;
+use super::vector::{all_finite, dot_in_lanes};
 use crate::real::Real;
 
 /// Rows of a block; pairs of two blocks are rotated before the next block is read.
@@ -163,7 +163,7 @@ impl<T: Real> Kernel for OrthogonalRows<'_, T> {
     fn run<const _TALL: usize, const FUSED: bool>(self) {
         let n = self.lengths.len();
         for (row, length) in self.rows.chunks_exact(n).zip(&mut *self.lengths) {
-            *length = dot::<T, FUSED>(row, row).sqrt();
+            *length = dot_in_lanes::<T, LANES, FUSED>(row, row).sqrt();
         }
         let rounding = T::EPSILON * T::from_f64(n as f64).sqrt();
         for _ in 0..MAX_SWEEPS {
@@ -197,7 +197,7 @@ fn rotate<T: Real, const FUSED: bool>((a, b): (&mut [T], &mut [T]), lengths: [T;
     if of_a < least() || of_b < least() {
         return None;
     }
-    let cosine = dot::<T, FUSED>(a, b) / of_a / of_b;
+    let cosine = dot_in_lanes::<T, LANES, FUSED>(a, b) / of_a / of_b;
     if !(cosine.abs() > rounding) {
         return None;
     }
@@ -229,20 +229,6 @@ fn rotate<T: Real, const FUSED: bool>((a, b): (&mut [T], &mut [T]), lengths: [T;
     }
     let sum = |lanes: [T; LANES], rest: T| lanes.into_iter().fold(rest, |sum, lane| sum + lane).sqrt();
     Some([sum(squares_a, square_a), sum(squares_b, square_b)])
-}
-
-#[inline(always)]
-fn dot<T: Real, const FUSED: bool>(a: &[T], b: &[T]) -> T {
-    let (a_blocks, a_rest) = a.as_chunks::<LANES>();
-    let (b_blocks, b_rest) = b.as_chunks::<LANES>();
-    let mut lanes = [T::ZERO; LANES];
-    for (a, b) in a_blocks.iter().zip(b_blocks) {
-        for l in 0..LANES {
-            lanes[l] = multiply_add::<T, FUSED>(a[l], b[l], lanes[l]);
-        }
-    }
-    let rest = a_rest.iter().zip(b_rest).fold(T::ZERO, |sum, (&a, &b)| multiply_add::<T, FUSED>(a, b, sum));
-    lanes.into_iter().fold(rest, |sum, lane| sum + lane)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! All but [`long_dot`] are inlined wherever they are called, so that vectors whose length the compiler knows cost no loops.
 
-use super::simd::{self, Kernel};
+use super::simd::{self, Kernel, multiply_add};
 use crate::real::Real;
 
 /// Partial sums kept side by side, so that a long sum runs in vector registers and rounds less.
@@ -17,15 +17,21 @@ pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     if a.len() < 2 * LANES {
         return a.iter().zip(b).fold(T::ZERO, |sum, (&a, &b)| sum + a * b);
     }
+    dot_in_lanes::<T, LANES, false>(a, b)
+}
+
+/// `aᵀb` by `LANES` partial sums, which are added to that of the entries beyond the last whole block.
+#[inline(always)]
+pub(super) fn dot_in_lanes<T: Real, const LANES: usize, const FUSED: bool>(a: &[T], b: &[T]) -> T {
     let (a_blocks, a_rest) = a.as_chunks::<LANES>();
     let (b_blocks, b_rest) = b.as_chunks::<LANES>();
     let mut lanes = [T::ZERO; LANES];
     for (a, b) in a_blocks.iter().zip(b_blocks) {
         for lane in 0..LANES {
-            lanes[lane] += a[lane] * b[lane];
+            lanes[lane] = multiply_add::<T, FUSED>(a[lane], b[lane], lanes[lane]);
         }
     }
-    let rest = a_rest.iter().zip(b_rest).fold(T::ZERO, |sum, (&a, &b)| sum + a * b);
+    let rest = a_rest.iter().zip(b_rest).fold(T::ZERO, |sum, (&a, &b)| multiply_add::<T, FUSED>(a, b, sum));
     lanes.into_iter().fold(rest, |sum, lane| sum + lane)
 }
 

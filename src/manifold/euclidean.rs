@@ -1,6 +1,6 @@
 //! The vector space, whose steps are differences.
 
-use super::Manifold;
+use super::{Manifold, pass_on_manifold};
 use crate::real::Real;
 
 /// Vectors of `N` numbers: `x ⊞ δ = x + δ`.
@@ -19,61 +19,58 @@ pub struct Euclidean<const N: usize>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EuclideanSpace(pub usize);
 
-macro_rules! vector_space {
-    ([$($generics:tt)*], $type:ty, $space:ident => $size:expr) => {
-        impl<T: Real $($generics)*> Manifold<T> for $type {
-            #[inline]
-            fn ambient_size(&self) -> usize {
-                let $space = self;
-                $size
-            }
+impl<T: Real> Manifold<T> for EuclideanSpace {
+    #[inline]
+    fn ambient_size(&self) -> usize {
+        self.0
+    }
 
-            #[inline]
-            fn tangent_size(&self) -> usize {
-                let $space = self;
-                $size
-            }
+    #[inline]
+    fn tangent_size(&self) -> usize {
+        self.0
+    }
 
-            #[inline]
-            fn plus(&self, x: &[T], delta: &[T], moved: &mut [T]) {
-                let $space = self;
-                let (x, delta, moved) = (&x[..$size], &delta[..$size], &mut moved[..$size]);
-                for i in 0..$size {
-                    moved[i] = x[i] + delta[i];
-                }
-            }
-
-            #[inline]
-            fn minus(&self, y: &[T], x: &[T], delta: &mut [T]) {
-                let $space = self;
-                let (y, x, delta) = (&y[..$size], &x[..$size], &mut delta[..$size]);
-                for i in 0..$size {
-                    delta[i] = y[i] - x[i];
-                }
-            }
-
-            fn plus_jacobian(&self, _x: &[T], jacobian: &mut [T]) {
-                let $space = self;
-                jacobian.fill(T::ZERO);
-                jacobian.iter_mut().step_by($size + 1).for_each(|diagonal| *diagonal = T::ONE);
-            }
-
-            fn contains(&self, x: &[T]) -> bool {
-                let $space = self;
-                x.len() == $size && x.iter().all(|x| x.is_finite())
-            }
-
-            fn sizes(&self, x: &[T], sizes: &mut [T]) {
-                sizes.copy_from_slice(x);
-            }
-
-            fn name(&self) -> String {
-                let $space = self;
-                format!("Euclidean<{}>", $size)
-            }
+    #[inline]
+    fn plus(&self, x: &[T], delta: &[T], moved: &mut [T]) {
+        let (x, delta, moved) = (&x[..self.0], &delta[..self.0], &mut moved[..self.0]);
+        for i in 0..self.0 {
+            moved[i] = x[i] + delta[i];
         }
+    }
+
+    #[inline]
+    fn minus(&self, y: &[T], x: &[T], delta: &mut [T]) {
+        let (y, x, delta) = (&y[..self.0], &x[..self.0], &mut delta[..self.0]);
+        for i in 0..self.0 {
+            delta[i] = y[i] - x[i];
+        }
+    }
+
+    fn plus_jacobian(&self, _x: &[T], jacobian: &mut [T]) {
+        jacobian.fill(T::ZERO);
+        jacobian.iter_mut().step_by(self.0 + 1).for_each(|diagonal| *diagonal = T::ONE);
+    }
+
+    fn contains(&self, x: &[T]) -> bool {
+        x.len() == self.0 && x.iter().all(|x| x.is_finite())
+    }
+
+    fn sizes(&self, x: &[T], sizes: &mut [T]) {
+        sizes.copy_from_slice(x);
+    }
+
+    fn name(&self) -> String {
+        format!("Euclidean<{}>", self.0)
+    }
+}
+
+/// Calls a method of the space of `N` dimensions.
+macro_rules! space {
+    ($self:ident, $method:ident($($argument:ident),*)) => {
+        Manifold::<T>::$method(&EuclideanSpace(N), $($argument),*)
     };
 }
 
-vector_space!([, const N: usize], Euclidean<N>, _space => N);
-vector_space!([], EuclideanSpace, space => space.0);
+impl<T: Real, const N: usize> Manifold<T> for Euclidean<N> {
+    pass_on_manifold!(space);
+}

@@ -1,8 +1,20 @@
 //! Groups: their operators, and the manifolds that they are.
 
-/// Operators of a group of rotations or poses: `*` composes, and the default is the identity.
+/// What groups of rotations and poses have in common: `*` composes, the default is the identity, and an element is written to a slice.
 macro_rules! group_operators {
-    ($group:ident) => {
+    ($group:ident, $numbers:literal) => {
+        impl<S: Scalar> $group<S> {
+            #[doc = concat!("Writes the numbers `", $numbers, "`.")]
+            ///
+            /// # Panics
+            ///
+            /// If the slice has another number of entries.
+            #[inline]
+            pub fn to_slice(self, slice: &mut [S]) {
+                slice.copy_from_slice(&self.to_array());
+            }
+        }
+
         impl<S: Scalar> std::ops::Mul for $group<S> {
             type Output = Self;
             #[inline]
@@ -14,6 +26,66 @@ macro_rules! group_operators {
         impl<T: Real> Default for $group<T> {
             fn default() -> Self {
                 Self::identity()
+            }
+        }
+    };
+}
+
+/// Methods of poses that read the same in the plane and in space: `$i` are the axes, in full, so that `between` is inlined.
+macro_rules! pose_methods {
+    ($pose:ident of $rotation:ident, $dimension:literal: $($i:literal)+) => {
+        impl<S: Scalar> $pose<S> {
+            /// The pose at the origin.
+            #[inline]
+            pub fn identity() -> Self {
+                let zero = S::constant(S::Real::from_f64(0.0));
+                $pose { translation: [zero; $dimension], rotation: $rotation::identity() }
+            }
+
+            /// A pose of plain numbers, as one whose derivatives are zero.
+            #[inline]
+            pub fn constant(pose: $pose<S::Real>) -> Self {
+                $pose { translation: pose.translation.map(S::constant), rotation: $rotation::constant(pose.rotation) }
+            }
+
+            /// The motion by `other`, then by `self`: also `self * other`.
+            #[inline]
+            pub fn compose(self, other: Self) -> Self {
+                let translation = self.transform(other.translation);
+                $pose { translation, rotation: self.rotation.compose(other.rotation) }
+            }
+
+            /// The motion back.
+            #[inline]
+            pub fn inverse(self) -> Self {
+                let translation = self.rotation.inverse_transform(self.translation).map(|x| -x);
+                $pose { translation, rotation: self.rotation.inverse() }
+            }
+
+            /// `self⁻¹ ∘ other`: the pose `other` as seen from `self`. Cheaper than by way of the inverse.
+            #[inline]
+            pub fn between(self, other: Self) -> Self {
+                let translation = self.inverse_transform(other.translation);
+                $pose { translation, rotation: self.rotation.between(other.rotation) }
+            }
+
+            /// The point of the body, in the world.
+            #[inline]
+            pub fn transform(self, point: [S; $dimension]) -> [S; $dimension] {
+                let rotated = self.rotation.transform(point);
+                [$(rotated[$i] + self.translation[$i]),+]
+            }
+
+            /// The point of the world, in the body.
+            #[inline]
+            pub fn inverse_transform(self, point: [S; $dimension]) -> [S; $dimension] {
+                self.rotation.inverse_transform([$(point[$i] - self.translation[$i]),+])
+            }
+
+            /// The pose with the norm of its rotation made one.
+            #[inline]
+            pub fn normalize(self) -> Self {
+                $pose { rotation: self.rotation.normalize(), ..self }
             }
         }
     };
@@ -68,4 +140,4 @@ macro_rules! group_manifold {
     };
 }
 
-pub(super) use {group_manifold, group_operators};
+pub(super) use {group_manifold, group_operators, pose_methods};

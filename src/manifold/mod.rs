@@ -178,51 +178,43 @@ pub trait Manifold<T: Real>: Debug + Send + Sync {
     }
 }
 
-macro_rules! manifold_behind_a_pointer {
-    ($($pointer:ty),*) => {
-        $(
-            impl<T: Real, M: Manifold<T> + ?Sized> Manifold<T> for $pointer {
-                fn ambient_size(&self) -> usize {
-                    (**self).ambient_size()
-                }
-
-                fn tangent_size(&self) -> usize {
-                    (**self).tangent_size()
-                }
-
-                fn plus(&self, x: &[T], delta: &[T], moved: &mut [T]) {
-                    (**self).plus(x, delta, moved);
-                }
-
-                fn minus(&self, y: &[T], x: &[T], delta: &mut [T]) {
-                    (**self).minus(y, x, delta);
-                }
-
-                fn plus_jacobian(&self, x: &[T], jacobian: &mut [T]) {
-                    (**self).plus_jacobian(x, jacobian);
-                }
-
-                fn contains(&self, x: &[T]) -> bool {
-                    (**self).contains(x)
-                }
-
-                fn normalize(&self, x: &mut [T]) {
-                    (**self).normalize(x);
-                }
-
-                fn sizes(&self, x: &[T], sizes: &mut [T]) {
-                    (**self).sizes(x, sizes);
-                }
-
-                fn name(&self) -> String {
-                    (**self).name()
-                }
-            }
-        )*
+/// Passes all methods of a manifold on to the manifold that `$each!` finds in `self`.
+macro_rules! pass_on_manifold {
+    ($each:ident) => {
+        $crate::pass_on::pass_on! { $each
+            ref ambient_size() -> usize;
+            ref tangent_size() -> usize;
+            ref plus(x: &[T], delta: &[T], moved: &mut [T]) -> ();
+            ref minus(y: &[T], x: &[T], delta: &mut [T]) -> ();
+            ref plus_jacobian(x: &[T], jacobian: &mut [T]) -> ();
+            ref contains(x: &[T]) -> bool;
+            ref normalize(x: &mut [T]) -> ();
+            ref sizes(x: &[T], sizes: &mut [T]) -> ();
+            ref name() -> String;
+        }
     };
 }
 
-manifold_behind_a_pointer!(&M, Box<M>, Arc<M>);
+use pass_on_manifold;
+
+/// Calls a method of what a pointer points to.
+macro_rules! pointee {
+    ($self:ident, $method:ident($($argument:ident),*)) => {
+        (**$self).$method($($argument),*)
+    };
+}
+
+impl<T: Real, M: Manifold<T> + ?Sized> Manifold<T> for &M {
+    pass_on_manifold!(pointee);
+}
+
+impl<T: Real, M: Manifold<T> + ?Sized> Manifold<T> for Box<M> {
+    pass_on_manifold!(pointee);
+}
+
+impl<T: Real, M: Manifold<T> + ?Sized> Manifold<T> for Arc<M> {
+    pass_on_manifold!(pointee);
+}
 
 /// The numbers of a slice that must have `N` of them.
 #[track_caller]

@@ -1,6 +1,6 @@
 //! An element of the group of poses in the plane.
 
-use super::group::group_operators;
+use super::group::{group_operators, pose_methods};
 use super::series::{half_angle, is_small, one_minus_cot};
 use super::{Rotation2, numbers};
 use crate::number::Number;
@@ -32,18 +32,6 @@ impl<S: Scalar> Pose2<S> {
         Pose2 { translation: [x, y], rotation: Rotation2::exp(angle) }
     }
 
-    /// The pose at the origin.
-    #[inline]
-    pub fn identity() -> Self {
-        Pose2 { translation: [S::constant(S::Real::from_f64(0.0)); 2], rotation: Rotation2::identity() }
-    }
-
-    /// A pose of plain numbers, as one whose derivatives are zero.
-    #[inline]
-    pub fn constant(pose: Pose2<S::Real>) -> Self {
-        Pose2 { translation: pose.translation.map(S::constant), rotation: Rotation2::constant(pose.rotation) }
-    }
-
     /// The pose of `[x, y, cos, sin]`, a point of [`SE2`](super::SE2).
     ///
     /// # Panics
@@ -62,38 +50,6 @@ impl<S: Scalar> Pose2<S> {
         [x, y, cos, sin]
     }
 
-    /// Writes the numbers `[x, y, cos, sin]`.
-    ///
-    /// # Panics
-    ///
-    /// If the slice does not have four entries.
-    #[inline]
-    pub fn to_slice(self, slice: &mut [S]) {
-        slice.copy_from_slice(&self.to_array());
-    }
-
-    /// The motion by `other`, then by `self`: also `self * other`.
-    #[inline]
-    pub fn compose(self, other: Self) -> Self {
-        Pose2 { translation: self.transform(other.translation), rotation: self.rotation.compose(other.rotation) }
-    }
-
-    /// The motion back.
-    #[inline]
-    pub fn inverse(self) -> Self {
-        let [x, y] = self.rotation.inverse_transform(self.translation);
-        Pose2 { translation: [-x, -y], rotation: self.rotation.inverse() }
-    }
-
-    /// `self⁻¹ ∘ other`: the pose `other` as seen from `self`. Cheaper than by way of the inverse.
-    #[inline]
-    pub fn between(self, other: Self) -> Self {
-        Pose2 {
-            translation: self.inverse_transform(other.translation),
-            rotation: self.rotation.between(other.rotation),
-        }
-    }
-
     /// `constant ∘ self`, for a pose of plain numbers: a third of the cost of [`compose`](Self::compose) where there are
     /// derivatives. With the inverse of a measurement it is the error of a pose.
     #[inline]
@@ -104,25 +60,6 @@ impl<S: Scalar> Pose2<S> {
             translation: [x * cos - y * sin + a, x * sin + y * cos + b],
             rotation: self.rotation.premultiply(constant.rotation),
         }
-    }
-
-    /// The point of the body, in the world.
-    #[inline]
-    pub fn transform(self, point: [S; 2]) -> [S; 2] {
-        let [x, y] = self.rotation.transform(point);
-        [x + self.translation[0], y + self.translation[1]]
-    }
-
-    /// The point of the world, in the body.
-    #[inline]
-    pub fn inverse_transform(self, point: [S; 2]) -> [S; 2] {
-        self.rotation.inverse_transform([point[0] - self.translation[0], point[1] - self.translation[1]])
-    }
-
-    /// The pose with the norm of its rotation made one.
-    #[inline]
-    pub fn normalize(self) -> Self {
-        Pose2 { rotation: self.rotation.normalize(), ..self }
     }
 }
 
@@ -163,4 +100,5 @@ impl<S: Scalar<Real: Real>> Pose2<S> {
     }
 }
 
-group_operators!(Pose2);
+pose_methods!(Pose2 of Rotation2, 2: 0 1);
+group_operators!(Pose2, "[x, y, cos, sin]");

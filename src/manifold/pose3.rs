@@ -1,6 +1,6 @@
 //! An element of the group of poses in space.
 
-use super::group::group_operators;
+use super::group::{group_operators, pose_methods};
 use super::rotation3::{cross, square};
 use super::series::{one_minus_cot, one_minus_sinc};
 use super::{Rotation3, numbers};
@@ -30,18 +30,6 @@ pub struct Pose3<S> {
 }
 
 impl<S: Scalar> Pose3<S> {
-    /// The pose at the origin.
-    #[inline]
-    pub fn identity() -> Self {
-        Pose3 { translation: [S::constant(S::Real::from_f64(0.0)); 3], rotation: Rotation3::identity() }
-    }
-
-    /// A pose of plain numbers, as one whose derivatives are zero.
-    #[inline]
-    pub fn constant(pose: Pose3<S::Real>) -> Self {
-        Pose3 { translation: pose.translation.map(S::constant), rotation: Rotation3::constant(pose.rotation) }
-    }
-
     /// The pose of `[x, y, z, i, j, k, w]`, a point of [`SE3`](super::SE3).
     ///
     /// # Panics
@@ -60,38 +48,6 @@ impl<S: Scalar> Pose3<S> {
         [x, y, z, i, j, k, w]
     }
 
-    /// Writes the numbers `[x, y, z, i, j, k, w]`.
-    ///
-    /// # Panics
-    ///
-    /// If the slice does not have seven entries.
-    #[inline]
-    pub fn to_slice(self, slice: &mut [S]) {
-        slice.copy_from_slice(&self.to_array());
-    }
-
-    /// The motion by `other`, then by `self`: also `self * other`.
-    #[inline]
-    pub fn compose(self, other: Self) -> Self {
-        Pose3 { translation: self.transform(other.translation), rotation: self.rotation.compose(other.rotation) }
-    }
-
-    /// The motion back.
-    #[inline]
-    pub fn inverse(self) -> Self {
-        let translation = self.rotation.inverse_transform(self.translation).map(|x| -x);
-        Pose3 { translation, rotation: self.rotation.inverse() }
-    }
-
-    /// `self⁻¹ ∘ other`: the pose `other` as seen from `self`. Cheaper than by way of the inverse.
-    #[inline]
-    pub fn between(self, other: Self) -> Self {
-        Pose3 {
-            translation: self.inverse_transform(other.translation),
-            rotation: self.rotation.between(other.rotation),
-        }
-    }
-
     /// `constant ∘ self`, for a pose of plain numbers: a third of the cost of [`compose`](Self::compose) where there are
     /// derivatives. With the inverse of a measurement it is the error of a pose.
     #[inline]
@@ -100,25 +56,6 @@ impl<S: Scalar> Pose3<S> {
         let translation =
             std::array::from_fn(|i| x * matrix[i][0] + y * matrix[i][1] + z * matrix[i][2] + constant.translation[i]);
         Pose3 { translation, rotation: self.rotation.premultiply(constant.rotation) }
-    }
-
-    /// The point of the body, in the world.
-    #[inline]
-    pub fn transform(self, point: [S; 3]) -> [S; 3] {
-        let rotated = self.rotation.transform(point);
-        std::array::from_fn(|i| rotated[i] + self.translation[i])
-    }
-
-    /// The point of the world, in the body.
-    #[inline]
-    pub fn inverse_transform(self, point: [S; 3]) -> [S; 3] {
-        self.rotation.inverse_transform(std::array::from_fn(|i| point[i] - self.translation[i]))
-    }
-
-    /// The pose with the norm of its rotation made one.
-    #[inline]
-    pub fn normalize(self) -> Self {
-        Pose3 { rotation: self.rotation.normalize(), ..self }
     }
 }
 
@@ -155,4 +92,5 @@ impl<S: Scalar<Real: Real>> Pose3<S> {
     }
 }
 
-group_operators!(Pose3);
+pose_methods!(Pose3 of Rotation3, 3: 0 1 2);
+group_operators!(Pose3, "[x, y, z, i, j, k, w]");

@@ -54,16 +54,6 @@ impl<S: Scalar> Rotation2<S> {
         [self.cos, self.sin]
     }
 
-    /// Writes the numbers `[cos, sin]`.
-    ///
-    /// # Panics
-    ///
-    /// If the slice does not have two entries.
-    #[inline]
-    pub fn to_slice(self, slice: &mut [S]) {
-        slice.copy_from_slice(&self.to_array());
-    }
-
     /// The rotation by `other`, then by `self`: also `self * other`.
     #[inline]
     pub fn compose(self, other: Self) -> Self {
@@ -124,4 +114,4 @@ impl<S: Scalar> Rotation2<S> {
     }
 }
 
-group_operators!(Rotation2);
+group_operators!(Rotation2, "[cos, sin]");

@@ -80,16 +80,6 @@ impl<S: Scalar> Rotation3<S> {
         [self.i, self.j, self.k, self.w]
     }
 
-    /// Writes the numbers `[i, j, k, w]`.
-    ///
-    /// # Panics
-    ///
-    /// If the slice does not have four entries.
-    #[inline]
-    pub fn to_slice(self, slice: &mut [S]) {
-        slice.copy_from_slice(&self.to_array());
-    }
-
     /// The rotation matrix, row by row: its columns are the axes of the body in the world.
     #[inline]
     pub fn to_matrix(self) -> [[S; 3]; 3] {
@@ -215,4 +205,4 @@ impl<S: Scalar<Real: Real>> Rotation3<S> {
     }
 }
 
-group_operators!(Rotation3);
+group_operators!(Rotation3, "[i, j, k, w]");

@@ -127,17 +127,6 @@ struct Decoder<T> {
 
 /// Returns the decoder of a type; `None` if it is not a type of real numbers.
 fn decoder<T: Real>(descr: &str) -> Option<Decoder<T>> {
-    macro_rules! of {
-        ($number:ty, $from:ident) => {
-            Decoder {
-                size: size_of::<$number>(),
-                number: |bytes| {
-                    let value = <$number>::$from(bytes.try_into().expect("as many bytes as the number has"));
-                    T::from_f64(value as f64)
-                },
-            }
-        };
-    }
     let (order, kind) = descr.split_at_checked(1)?;
     let is_big = match order {
         "<" => false,
@@ -145,25 +134,31 @@ fn decoder<T: Real>(descr: &str) -> Option<Decoder<T>> {
         "|" if kind.ends_with('1') => false,
         _ => return None,
     };
-    Some(match (kind, is_big) {
-        ("f8", false) => of!(f64, from_le_bytes),
-        ("f8", true) => of!(f64, from_be_bytes),
-        ("f4", false) => of!(f32, from_le_bytes),
-        ("f4", true) => of!(f32, from_be_bytes),
-        ("i8", false) => of!(i64, from_le_bytes),
-        ("i8", true) => of!(i64, from_be_bytes),
-        ("i4", false) => of!(i32, from_le_bytes),
-        ("i4", true) => of!(i32, from_be_bytes),
-        ("i2", false) => of!(i16, from_le_bytes),
-        ("i2", true) => of!(i16, from_be_bytes),
-        ("u8", false) => of!(u64, from_le_bytes),
-        ("u8", true) => of!(u64, from_be_bytes),
-        ("u4", false) => of!(u32, from_le_bytes),
-        ("u4", true) => of!(u32, from_be_bytes),
-        ("u2", false) => of!(u16, from_le_bytes),
-        ("u2", true) => of!(u16, from_be_bytes),
-        ("i1", _) => of!(i8, from_le_bytes),
-        ("u1" | "b1", _) => of!(u8, from_le_bytes),
+    macro_rules! of {
+        ($number:ty) => {
+            Decoder {
+                size: size_of::<$number>(),
+                number: if is_big { of!($number, from_be_bytes) } else { of!($number, from_le_bytes) },
+            }
+        };
+        ($number:ty, $from:ident) => {
+            |bytes| {
+                let value = <$number>::$from(bytes.try_into().expect("as many bytes as the number has"));
+                T::from_f64(value as f64)
+            }
+        };
+    }
+    Some(match kind {
+        "f8" => of!(f64),
+        "f4" => of!(f32),
+        "i8" => of!(i64),
+        "i4" => of!(i32),
+        "i2" => of!(i16),
+        "i1" => of!(i8),
+        "u8" => of!(u64),
+        "u4" => of!(u32),
+        "u2" => of!(u16),
+        "u1" | "b1" => of!(u8),
         _ => return None,
     })
 }

@@ -7,7 +7,6 @@ use super::PhysicsError;
 use super::equations::{Coefficient, Field};
 use crate::nn::{Function, Node, Tape, TapeError};
 use crate::real::Real;
-use crate::variables::Variable;
 
 /// A number at every point of a term: a coordinate, an unknown function, a derivative, or computed from such.
 ///
@@ -86,9 +85,18 @@ impl<T: Real> TermRecorder<T> {
         ExpressionNode::Failed
     }
 
-    fn taped(&mut self, result: Result<Node, TapeError>, kind: impl FnOnce(Node) -> ExpressionNode) -> ExpressionNode {
-        match result {
-            Ok(node) => kind(node),
+    /// An expression of points alone, by an operation on their tape; failed if that has an error.
+    fn of_points(&mut self, operation: impl FnOnce(&mut Tape<T>) -> Result<Node, TapeError>) -> ExpressionNode {
+        match operation(&mut self.known) {
+            Ok(node) => ExpressionNode::Known(node),
+            Err(source) => self.fail(|term| PhysicsError::Expression { term, source }),
+        }
+    }
+
+    /// An expression of unknowns, by an operation on the tape of the networks; failed if that has an error.
+    fn of_unknowns(&mut self, operation: impl FnOnce(&mut Tape<T>) -> Result<Node, TapeError>) -> ExpressionNode {
+        match operation(&mut self.tape) {
+            Ok(node) => ExpressionNode::Unknown(node),
             Err(source) => self.fail(|term| PhysicsError::Expression { term, source }),
         }
     }
@@ -111,34 +119,27 @@ pub struct At<T> {
 }
 
 impl<T: Real> At<T> {
-    fn expression(&self, kind: ExpressionNode) -> Expression<'_, T> {
-        Expression { recorder: &self.recorder, kind }
+    fn record(&self, kind: impl FnOnce(&mut TermRecorder<T>) -> ExpressionNode) -> Expression<'_, T> {
+        Expression { recorder: &self.recorder, kind: kind(&mut self.recorder.borrow_mut()) }
     }
 
     /// A coordinate by its name.
     pub fn coordinate(&self, name: &str) -> Expression<'_, T> {
-        let mut recorder = self.recorder.borrow_mut();
-        let kind = match recorder.column(name) {
+        self.record(|recorder| match recorder.column(name) {
             Some(column) => {
                 let x = recorder.known_coordinates;
-                let node = recorder.known.slice(x, column..column + 1);
-                recorder.taped(node, ExpressionNode::Known)
+                recorder.of_points(|tape| tape.slice(x, column..column + 1))
             }
             None => ExpressionNode::Failed,
-        };
-        drop(recorder);
-        self.expression(kind)
+        })
     }
 
     /// Known numbers of the points by their name.
     pub fn value(&self, name: &str) -> Expression<'_, T> {
-        let mut recorder = self.recorder.borrow_mut();
-        let kind = match recorder.values.iter().find(|(known, _)| known == name) {
+        self.record(|recorder| match recorder.values.iter().find(|(known, _)| known == name) {
             Some(&(_, node)) => ExpressionNode::Known(node),
             None => recorder.fail(|term| PhysicsError::UnknownValue { term, name: name.to_owned() }),
-        };
-        drop(recorder);
-        self.expression(kind)
+        })
     }
 
     /// An unknown function: the first, or only, output of a network.
@@ -148,38 +149,29 @@ impl<T: Real> At<T> {
 
     /// One of several outputs of a network, counted from 0.
     pub fn output(&self, field: Field, output: usize) -> Expression<'_, T> {
-        let mut recorder = self.recorder.borrow_mut();
         let width = field.node.width();
-        let kind = if !recorder.tape.holds(field.node) {
-            recorder.fail(|term| PhysicsError::Foreign { term })
-        } else if output >= width {
-            let network = format!("network {}", field.index);
-            recorder.fail(|term| PhysicsError::UnknownOutput { term, network, width, output })
-        } else if width == 1 {
-            ExpressionNode::Unknown(field.node)
-        } else {
-            let node = recorder.tape.slice(field.node, output..output + 1);
-            recorder.taped(node, ExpressionNode::Unknown)
-        };
-        drop(recorder);
-        self.expression(kind)
+        self.record(|recorder| {
+            if !recorder.tape.holds(field.node) {
+                recorder.fail(|term| PhysicsError::Foreign { term })
+            } else if output >= width {
+                let network = format!("network {}", field.index);
+                recorder.fail(|term| PhysicsError::UnknownOutput { term, network, width, output })
+            } else if width == 1 {
+                ExpressionNode::Unknown(field.node)
+            } else {
+                recorder.of_unknowns(|tape| tape.slice(field.node, output..output + 1))
+            }
+        })
     }
 
     /// An unknown coefficient of the equations.
     pub fn coefficient(&self, coefficient: Coefficient) -> Expression<'_, T> {
-        let Coefficient { variable } = coefficient;
-        self.variable(variable)
-    }
-
-    fn variable(&self, variable: Variable) -> Expression<'_, T> {
-        let node = self.recorder.borrow_mut().tape.variable(variable);
-        self.expression(ExpressionNode::Unknown(node))
+        self.record(|recorder| ExpressionNode::Unknown(recorder.tape.variable(coefficient.variable)))
     }
 
     /// A number.
     pub fn constant(&self, value: T) -> Expression<'_, T> {
-        let node = self.recorder.borrow_mut().known.constant(&[value]);
-        self.expression(ExpressionNode::Known(node))
+        self.record(|recorder| ExpressionNode::Known(recorder.known.constant(&[value])))
     }
 }
 
@@ -188,48 +180,50 @@ impl<'a, T: Real> Expression<'a, T> {
         self.kind
     }
 
-    fn map(self, operation: impl FnOnce(&mut Tape<T>, Node) -> Result<Node, TapeError>) -> Self {
-        let mut recorder = self.recorder.borrow_mut();
-        let kind = match self.kind {
-            ExpressionNode::Known(node) => {
-                let node = operation(&mut recorder.known, node);
-                recorder.taped(node, ExpressionNode::Known)
-            }
-            ExpressionNode::Unknown(node) => {
-                let node = operation(&mut recorder.tape, node);
-                recorder.taped(node, ExpressionNode::Unknown)
-            }
-            ExpressionNode::Failed => ExpressionNode::Failed,
-        };
-        drop(recorder);
+    /// The expression that is recorded next.
+    fn record(self, kind: impl FnOnce(&mut TermRecorder<T>) -> ExpressionNode) -> Self {
+        let kind = kind(&mut self.recorder.borrow_mut());
         Expression { kind, ..self }
     }
 
+    fn map(self, operation: impl FnOnce(&mut Tape<T>, Node) -> Result<Node, TapeError>) -> Self {
+        self.record(|recorder| match self.kind {
+            ExpressionNode::Known(node) => recorder.of_points(|tape| operation(tape, node)),
+            ExpressionNode::Unknown(node) => recorder.of_unknowns(|tape| operation(tape, node)),
+            ExpressionNode::Failed => ExpressionNode::Failed,
+        })
+    }
+
     fn with(self, other: Self, operation: impl FnOnce(&mut Tape<T>, Node, Node) -> Result<Node, TapeError>) -> Self {
-        let mut recorder = self.recorder.borrow_mut();
-        let kind = if !std::ptr::eq(self.recorder, other.recorder) {
-            recorder.fail(|term| PhysicsError::Foreign { term })
-        } else if let (ExpressionNode::Known(a), ExpressionNode::Known(b)) = (self.kind, other.kind) {
-            let node = operation(&mut recorder.known, a, b);
-            recorder.taped(node, ExpressionNode::Known)
-        } else {
+        self.record(|recorder| {
+            if !std::ptr::eq(self.recorder, other.recorder) {
+                return recorder.fail(|term| PhysicsError::Foreign { term });
+            }
+            if let (ExpressionNode::Known(a), ExpressionNode::Known(b)) = (self.kind, other.kind) {
+                return recorder.of_points(|tape| operation(tape, a, b));
+            }
             match (recorder.unknown(self.kind), recorder.unknown(other.kind)) {
-                (Some(a), Some(b)) => {
-                    let node = operation(&mut recorder.tape, a, b);
-                    recorder.taped(node, ExpressionNode::Unknown)
-                }
+                (Some(a), Some(b)) => recorder.of_unknowns(|tape| operation(tape, a, b)),
                 _ => ExpressionNode::Failed,
             }
-        };
+        })
+    }
+
+    /// Applies an operation to the expression and to the coordinates on its tape.
+    fn with_coordinates(self, operation: impl FnOnce(&mut Tape<T>, Node, Node) -> Result<Node, TapeError>) -> Self {
+        let recorder = self.recorder.borrow();
+        let [unknown, known] = [recorder.coordinates, recorder.known_coordinates];
         drop(recorder);
-        Expression { kind, ..self }
+        self.map(|tape, node| {
+            let coordinates = if tape.holds(unknown) { unknown } else { known };
+            operation(tape, node, coordinates)
+        })
     }
 
     /// The derivative by the coordinate of this name. A derivative of a derivative is a second one; there are no third ones.
     pub fn by(self, name: &str) -> Self {
         let Some(column) = self.recorder.borrow_mut().column(name) else { return self.failed() };
-        let (coordinates, known) = self.inputs();
-        self.map(|tape, node| tape.derivative(node, if tape.holds(coordinates) { coordinates } else { known }, column))
+        self.with_coordinates(|tape, node, coordinates| tape.derivative(node, coordinates, column))
     }
 
     /// The second derivative by the coordinate of this name.
@@ -241,8 +235,7 @@ impl<'a, T: Real> Expression<'a, T> {
     pub fn laplacian_by(self, names: &[&str]) -> Self {
         let columns: Option<Vec<usize>> = names.iter().map(|name| self.recorder.borrow_mut().column(name)).collect();
         let Some(columns) = columns else { return self.failed() };
-        let (coordinates, known) = self.inputs();
-        self.map(|tape, node| tape.laplacian(node, if tape.holds(coordinates) { coordinates } else { known }, &columns))
+        self.with_coordinates(|tape, node, coordinates| tape.laplacian(node, coordinates, &columns))
     }
 
     /// The Laplacian: the sum of the second derivatives by all coordinates but the one called `t`.
@@ -250,12 +243,6 @@ impl<'a, T: Real> Expression<'a, T> {
         let names = self.recorder.borrow().names.clone();
         let names: Vec<&str> = names.iter().map(String::as_str).filter(|&name| name != "t").collect();
         self.laplacian_by(&names)
-    }
-
-    /// The coordinates on both tapes.
-    fn inputs(&self) -> (Node, Node) {
-        let recorder = self.recorder.borrow();
-        (recorder.coordinates, recorder.known_coordinates)
     }
 
     fn failed(self) -> Self {

@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
+/// Outcome of an evaluation that fills what it is given, or returns a value.
+pub type Evaluated<T = ()> = Result<T, EvaluationError>;
+
 /// A residual function could not be evaluated, and the fit should end.
 ///
 /// Made from a message or from any error:

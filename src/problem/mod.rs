@@ -70,7 +70,7 @@ pub use capabilities::Capabilities;
 pub use concurrent_rows::ConcurrentRows;
 pub use derivative_check::{DerivativeCheck, Discrepancy, check_derivatives};
 pub use domain::Domain;
-pub use evaluation_error::EvaluationError;
+pub use evaluation_error::{Evaluated, EvaluationError};
 pub use finite_difference::FiniteDifference;
 pub use jacobian_products::{JacobianProducts, ProductWork};
 pub use kronecker::{

@@ -1,6 +1,6 @@
 //! Assignments to parameters by name, as they are written on the command line.
 
-use std::str::FromStr;
+use std::ops::RangeInclusive;
 
 use thiserror::Error;
 
@@ -13,98 +13,55 @@ pub enum AssignmentError {
     NotANumber { text: String },
 }
 
-/// Start of a parameter, `NAME=VALUE`.
+/// A parameter by name, and what is said of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StartAssignment {
+pub struct NamedValue<V> {
     pub name: String,
-    pub value: f64,
+    pub value: V,
+}
+
+/// Start of a parameter, `NAME=VALUE`.
+pub fn start(text: &str) -> Result<NamedValue<f64>, AssignmentError> {
+    assignment(text, "NAME=VALUE", |value| number(value).map(Some))
 }
 
 /// Bounds or range of a parameter, `NAME=LOW..HIGH`; infinite where an end is left out.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RangeAssignment {
-    pub name: String,
-    pub low: f64,
-    pub high: f64,
+pub fn range(text: &str) -> Result<NamedValue<RangeInclusive<f64>>, AssignmentError> {
+    assignment(text, "NAME=LOW..HIGH", |range| {
+        let Some((low, high)) = range.split_once("..") else { return Ok(None) };
+        let end = |text: &str, none| if text.trim().is_empty() { Ok(none) } else { number(text) };
+        Ok(Some(end(low, f64::NEG_INFINITY)?..=end(high.trim_start_matches('='), f64::INFINITY)?))
+    })
 }
 
 /// Parameter that is not fitted, `NAME` or `NAME=VALUE`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FixAssignment {
-    pub name: String,
-    pub value: Option<f64>,
+pub fn fix(text: &str) -> Result<NamedValue<Option<f64>>, AssignmentError> {
+    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    Ok(NamedValue { name: name.trim().to_owned(), value: value.map(number).transpose()? })
 }
 
-/// Gaussian prior of a parameter, `NAME=MEAN~DEVIATION`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PriorAssignment {
-    pub name: String,
-    pub mean: f64,
-    pub deviation: f64,
+/// Mean and standard deviation of the Gaussian prior of a parameter, `NAME=MEAN~DEVIATION`.
+pub fn prior(text: &str) -> Result<NamedValue<(f64, f64)>, AssignmentError> {
+    assignment(text, "NAME=MEAN~DEVIATION", |prior| match prior.split_once('~').or_else(|| prior.split_once('±')) {
+        Some((mean, deviation)) => Ok(Some((number(mean)?, number(deviation)?))),
+        None => Ok(None),
+    })
 }
 
-/// Parameter that follows from others, `NAME=FORMULA`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TieAssignment {
-    pub name: String,
-    pub formula: String,
+/// Parameter that follows from others by a formula, `NAME=FORMULA`.
+pub fn tie(text: &str) -> Result<NamedValue<String>, AssignmentError> {
+    assignment(text, "NAME=FORMULA", |formula| Ok(Some(formula.trim().to_owned())))
 }
 
-impl FromStr for StartAssignment {
-    type Err = AssignmentError;
-
-    fn from_str(text: &str) -> Result<Self, AssignmentError> {
-        let (name, value) = split(text, "NAME=VALUE")?;
-        Ok(StartAssignment { name, value: number(value)? })
-    }
-}
-
-impl FromStr for RangeAssignment {
-    type Err = AssignmentError;
-
-    fn from_str(text: &str) -> Result<Self, AssignmentError> {
-        let expected = "NAME=LOW..HIGH";
-        let (name, range) = split(text, expected)?;
-        let (low, high) = range.split_once("..").ok_or(AssignmentError::Form { expected })?;
-        let end = |text: &str, none| if text.trim().is_empty() { Ok(none) } else { number(text) };
-        let high = high.trim_start_matches('=');
-        Ok(RangeAssignment { name, low: end(low, f64::NEG_INFINITY)?, high: end(high, f64::INFINITY)? })
-    }
-}
-
-impl FromStr for FixAssignment {
-    type Err = AssignmentError;
-
-    fn from_str(text: &str) -> Result<Self, AssignmentError> {
-        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-        Ok(FixAssignment { name: name.trim().to_owned(), value: value.map(number).transpose()? })
-    }
-}
-
-impl FromStr for PriorAssignment {
-    type Err = AssignmentError;
-
-    fn from_str(text: &str) -> Result<Self, AssignmentError> {
-        let expected = "NAME=MEAN~DEVIATION";
-        let (name, value) = split(text, expected)?;
-        let (mean, deviation) =
-            value.split_once('~').or_else(|| value.split_once('±')).ok_or(AssignmentError::Form { expected })?;
-        Ok(PriorAssignment { name, mean: number(mean)?, deviation: number(deviation)? })
-    }
-}
-
-impl FromStr for TieAssignment {
-    type Err = AssignmentError;
-
-    fn from_str(text: &str) -> Result<Self, AssignmentError> {
-        let (name, formula) = split(text, "NAME=FORMULA")?;
-        Ok(TieAssignment { name, formula: formula.trim().to_owned() })
-    }
-}
-
-fn split<'t>(text: &'t str, expected: &'static str) -> Result<(String, &'t str), AssignmentError> {
-    let (name, value) = text.split_once('=').ok_or(AssignmentError::Form { expected })?;
-    Ok((name.trim().to_owned(), value))
+/// The assignment of what `read` finds behind the `=`, if that has the expected form.
+fn assignment<V>(
+    text: &str,
+    expected: &'static str,
+    read: impl FnOnce(&str) -> Result<Option<V>, AssignmentError>,
+) -> Result<NamedValue<V>, AssignmentError> {
+    let form = || AssignmentError::Form { expected };
+    let (name, value) = text.split_once('=').ok_or_else(form)?;
+    Ok(NamedValue { name: name.trim().to_owned(), value: read(value)?.ok_or_else(form)? })
 }
 
 fn number(text: &str) -> Result<f64, AssignmentError> {
@@ -116,7 +73,7 @@ mod tests {
     use super::*;
 
     fn bounds(text: &str) -> Result<(f64, f64), AssignmentError> {
-        text.parse().map(|RangeAssignment { low, high, .. }| (low, high))
+        range(text).map(|bounds| bounds.value.into_inner())
     }
 
     #[test]
@@ -131,12 +88,13 @@ mod tests {
 
     #[test]
     fn assignments_have_their_forms() {
-        assert_eq!("a = -1e-2".parse(), Ok(StartAssignment { name: "a".into(), value: -0.01 }));
-        assert_eq!("a".parse::<StartAssignment>(), Err(AssignmentError::Form { expected: "NAME=VALUE" }));
-        assert_eq!("a".parse(), Ok(FixAssignment { name: "a".into(), value: None }));
-        assert_eq!("a=".parse::<FixAssignment>(), Err(AssignmentError::NotANumber { text: String::new() }));
-        let prior = PriorAssignment { name: "a".into(), mean: 1.0, deviation: 0.2 };
-        assert_eq!(["a=1~0.2", "a = 1 ± 0.2"].map(str::parse), [Ok(prior.clone()), Ok(prior)]);
-        assert_eq!("a=2*b".parse(), Ok(TieAssignment { name: "a".into(), formula: "2*b".into() }));
+        let name = || "a".to_owned();
+        assert_eq!(start("a = -1e-2"), Ok(NamedValue { name: name(), value: -0.01 }));
+        assert_eq!(start("a"), Err(AssignmentError::Form { expected: "NAME=VALUE" }));
+        assert_eq!(fix("a"), Ok(NamedValue { name: name(), value: None }));
+        assert_eq!(fix("a="), Err(AssignmentError::NotANumber { text: String::new() }));
+        let expected = NamedValue { name: name(), value: (1.0, 0.2) };
+        assert_eq!(["a=1~0.2", "a = 1 ± 0.2"].map(prior), [Ok(expected.clone()), Ok(expected)]);
+        assert_eq!(tie("a=2*b"), Ok(NamedValue { name: name(), value: "2*b".into() }));
     }
 }

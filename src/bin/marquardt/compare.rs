@@ -4,14 +4,14 @@ use marquardt::curve::Comparison;
 use marquardt::models::Named;
 
 use crate::arguments::{CompareArguments, ParameterArguments};
-use crate::assignments::StartAssignment;
+use crate::assignments::NamedValue;
 use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
-use crate::data::{self, Data};
+use crate::data::{self, SelectedData};
 use crate::failure::{Ending, Failure};
 use crate::needed_columns::Needs;
 use crate::output;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
 
 /// Fits all of them, and prints them best first.
@@ -30,7 +30,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     for formula in &arguments.formula {
         candidates.push(curve::in_columns(formula, &table, &arguments.data)?);
     }
-    for StartAssignment { name, .. } in &arguments.start {
+    for NamedValue { name, .. } in &arguments.start {
         if !candidates.iter().any(|Chosen { curve, .. }| curve.parameters().contains(name)) {
             return Err(Failure::new(format!("--start: no curve has a parameter {name:?}")));
         }
@@ -40,8 +40,8 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     let mut fits = Vec::new();
     let (mut failed, mut warnings) = (Vec::new(), Vec::new());
     for Chosen { curve, x_names, y_name } in candidates {
-        let data = Data::select(&table, &arguments.data, x_names, y_name)?;
-        let is_own = |start: &&StartAssignment| curve.parameters().contains(&start.name);
+        let data = SelectedData::select(&table, &arguments.data, x_names, y_name)?;
+        let is_own = |start: &&NamedValue<f64>| curve.parameters().contains(&start.name);
         let start = arguments.start.iter().filter(is_own).cloned().collect();
         let parameters = ParameterArguments { start, ..Default::default() };
         let fit = curve_fit::build(&curve, &data, &parameters, &arguments.method)?;
@@ -60,7 +60,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
         return Err(Failure::new(format!("no curve could be fitted; {name:?}: {reason}")));
     }
     let comparison = Comparison::of(fits.iter().map(|(name, criteria, _)| (name.as_str(), *criteria)))?;
-    let mut ranking = Table::new(["model", "parameters", "AICc", "difference", "weight", "BIC", "residual_sd"]);
+    let mut ranking = ResultTable::new(["model", "parameters", "AICc", "difference", "weight", "BIC", "residual_sd"]);
     for compared in comparison.fits() {
         let criteria = &compared.criteria;
         let deviation = fits.iter().find(|(name, ..)| *name == compared.name).and_then(|(.., deviation)| *deviation);

@@ -16,12 +16,12 @@ pub struct ConditionError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     /// Joined by `or`.
-    alternatives: Vec<Vec<Comparison>>,
+    alternatives: Vec<Vec<ColumnTest>>,
 }
 
 /// Comparison of a column with a value.
 #[derive(Debug, Clone, PartialEq)]
-struct Comparison {
+struct ColumnTest {
     column: String,
     relation: Relation,
     value: String,
@@ -71,7 +71,7 @@ impl Condition {
     }
 }
 
-impl Comparison {
+impl ColumnTest {
     fn holds(&self, row: TableRow<'_>) -> Result<bool, TableError> {
         let is_equality = matches!(self.relation, Relation::Equal | Relation::Unequal);
         let Ok(value) = self.value.parse::<f64>() else {
@@ -110,7 +110,7 @@ fn split<'t>(text: &'t str, separators: &[&str]) -> Vec<&'t str> {
     separators.iter().fold(vec![text], |parts, separator| parts.iter().flat_map(|part| part.split(separator)).collect())
 }
 
-fn comparison(text: &str) -> Option<Comparison> {
+fn comparison(text: &str) -> Option<ColumnTest> {
     let at = text.find(['<', '>', '=', '!'])?;
     let (column, rest) = text.split_at(at);
     let (sign, relation) = RELATIONS.into_iter().find(|(sign, _)| rest.starts_with(sign))?;
@@ -120,7 +120,7 @@ fn comparison(text: &str) -> Option<Comparison> {
     let is_ordered = !matches!(relation, Relation::Equal | Relation::Unequal);
     let is_sound =
         !column.is_empty() && !value.contains(['<', '>', '=']) && (!is_ordered || value.parse::<f64>().is_ok());
-    is_sound.then(|| Comparison { column: column.to_owned(), relation, value: value.to_owned() })
+    is_sound.then(|| ColumnTest { column: column.to_owned(), relation, value: value.to_owned() })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use marquardt::curve::{Table, TableError};
 use marquardt::models::{AnyModel, UnknownModel};
 
 use crate::arguments::{CurveArguments, DataArguments};
-use crate::assignments::StartAssignment;
+use crate::assignments::NamedValue;
 use crate::data::{ENZYME_MODEL, column_name};
 use crate::failure::{Failure, quoted};
 use crate::needed_columns::writable;
@@ -77,14 +77,9 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
 }
 
 /// A note of which column is the response where nobody has said so, if other columns of numbers are left out.
-pub fn note_of_response(
-    table: &Table,
-    chosen: &Chosen,
-    data: &DataArguments,
-    group_by: Option<&str>,
-) -> Option<String> {
+pub fn note_of_response(table: &Table, chosen: &Chosen, data: &DataArguments, by: Option<&str>) -> Option<String> {
     let conditions = data.conditions.iter().flat_map(|condition| condition.columns());
-    let asked = conditions.chain(group_by).chain(data.sigma.as_deref()).map(|name| column_name(table, Some(name), 1));
+    let asked = conditions.chain(by).chain(data.sigma.as_deref()).map(|name| column_name(table, Some(name), 1));
     let used: Vec<String> = asked.chain(chosen.x_names.iter().chain([&chosen.y_name]).cloned()).collect();
     // Columns of a long file that are not kept are numbers.
     let is_number = |name: &&str| matches!(table.column(name), Ok(_) | Err(TableError::NotKept { .. }));
@@ -102,7 +97,7 @@ pub fn note_of_response(
 }
 
 /// Says that `e` is a parameter, if no start shows that this is known.
-pub fn note_of_e(curve: &AnyModel, starts: &[StartAssignment]) {
+pub fn note_of_e(curve: &AnyModel, starts: &[NamedValue<f64>]) {
     let is_e = |name: &String| name == "e";
     if matches!(curve, AnyModel::Formula(_))
         && curve.parameters().iter().any(is_e)

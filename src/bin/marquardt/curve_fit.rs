@@ -7,11 +7,11 @@ use marquardt::models::AnyModel;
 use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt};
 
 use crate::arguments::{MethodArguments, ParameterArguments, check_once};
-use crate::assignments::RangeAssignment;
-use crate::data::Data;
+use crate::assignments::NamedValue;
+use crate::data::SelectedData;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
 
 /// Heading of the lines that `--watch` prints.
@@ -20,7 +20,7 @@ const HEADING: &str = "  trial          cost    damping  gain ratio        step 
 /// The fit of a curve to data, with all that is said of parameters and method, but for starts from several points.
 pub fn build<'a>(
     curve: &AnyModel,
-    data: &'a Data,
+    data: &'a SelectedData,
     parameters: &ParameterArguments,
     method: &MethodArguments,
 ) -> Result<CurveFit<'a, f64, FromModel<AnyModel>>, Failure> {
@@ -38,7 +38,7 @@ pub fn build<'a>(
 /// A fit, and the minima that were found if there was more than one start.
 pub struct Solved<'a> {
     pub fit: FittedCurve<'a, f64>,
-    pub minima: Option<Table>,
+    pub minima: Option<ResultTable>,
 }
 
 /// Fits under the loss, and from as many starts, as the arguments ask for.
@@ -48,12 +48,12 @@ pub fn solve<'a, C: Curve<f64> + 'a>(
 ) -> Result<Solved<'a>, MultiStartError> {
     let Some(starts) = method.multi_start else { return solve_from_start(fit, method) };
     let mut search = prepared(fit, method).multi_start().starts(starts as usize).seed(method.seed).progress();
-    for RangeAssignment { name, low, high } in &method.range {
-        search = search.range(name, *low..=*high);
+    for NamedValue { name, value } in &method.range {
+        search = search.range(name, value.clone());
     }
     let found = search.run()?;
     let names = found.best.parameters().iter().map(|parameter| parameter.name.clone());
-    let mut minima = Table::new(["cost".to_owned(), "starts".to_owned()].into_iter().chain(names));
+    let mut minima = ResultTable::new(["cost".to_owned(), "starts".to_owned()].into_iter().chain(names));
     for minimum in &found.minima {
         let numbers = minimum.parameters.iter().map(|value| Cell::Number(*value));
         minima.row([Cell::Number(minimum.cost), Cell::Count(minimum.starts)].into_iter().chain(numbers));
@@ -99,7 +99,7 @@ fn solver(method: &MethodArguments) -> Result<LevenbergMarquardt<f64>, Failure> 
 }
 
 /// Names the place in the file where a fit cannot begin.
-pub fn explain(error: MultiStartError, data: &Data) -> Failure {
+pub fn explain(error: MultiStartError, data: &SelectedData) -> Failure {
     match error {
         MultiStartError::Curve(error) => data.explain(error),
         MultiStartError::Unlimited { name } => {

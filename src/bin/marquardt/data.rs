@@ -75,7 +75,7 @@ pub fn complete_rows(table: &Table, columns: &[(String, &[f64])], omits: bool) -
 
 /// Predictors, responses and their standard deviations.
 #[derive(Debug)]
-pub struct Data {
+pub struct SelectedData {
     pub source: String,
     pub x_names: Vec<String>,
     pub y_name: String,
@@ -90,14 +90,14 @@ pub struct Data {
     sigma_name: String,
 }
 
-impl Data {
+impl SelectedData {
     /// These columns of a table.
     pub fn select(
         table: &Table,
         arguments: &DataArguments,
         x_names: Vec<String>,
         y_name: String,
-    ) -> Result<Data, Failure> {
+    ) -> Result<SelectedData, Failure> {
         // A sigma that is a number is the same for all rows, unless a column is called so.
         let sigma = arguments.sigma.as_deref();
         let is_column = |name: &str| table.column_names().any(|column| column == name);
@@ -119,7 +119,7 @@ impl Data {
         let sigma_name = sigma_name.unwrap_or_default().to_owned();
         let lines = rows.iter().map(|&row| table.lines()[row]).collect();
         let (source, omitted) = (table.source_name().to_owned(), table.rows() - rows.len());
-        Ok(Data { source, x_names, y_name, x, y, sigma, omitted, lines, sigma_name })
+        Ok(SelectedData { source, x_names, y_name, x, y, sigma, omitted, lines, sigma_name })
     }
 
     /// The line of the file at which a row ends.

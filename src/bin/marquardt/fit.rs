@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use marquardt::curve::FitSummary;
+use marquardt::curve::{FitSummary, Table};
 use marquardt::models::AnyModel;
 
 use crate::arguments::FitArguments;
 use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
-use crate::data::{self, Data};
+use crate::data::{self, SelectedData};
 use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
 use crate::needed_columns::Needs;
-use crate::report::Report;
+use crate::report::FitReport;
 use crate::stored::FitOfColumns;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
 use crate::{groups, output};
 
@@ -38,7 +38,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         return Ok(ending);
     }
     let Chosen { curve, x_names, y_name } = chosen;
-    let data = Data::select(&table, &arguments.data, x_names, y_name)?;
+    let data = SelectedData::select(&table, &arguments.data, x_names, y_name)?;
     note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build(&curve, &data, &arguments.curve.parameters, &arguments.method)?;
@@ -48,7 +48,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
     let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
     let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), &data));
-    let report = Report { summary, inference, minima, stored, fitted: Ending::of_fit(&fit) };
+    let report = FitReport { summary, inference, minima, stored, fitted: Ending::of_fit(&fit) };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();
         let plot = fit.plot()?.title(title).x_label(data.x_names.join(", ")).y_label(&data.y_name);
@@ -64,14 +64,14 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
 }
 
 /// Title of a report: the one given, or else the file and the curve.
-pub fn title(arguments: &FitArguments, curve: &AnyModel, data: &Data) -> String {
+pub fn title(arguments: &FitArguments, curve: &AnyModel, data: &SelectedData) -> String {
     let name =
         || Path::new(&data.source).file_name().map_or(data.source.as_str().into(), |name| name.to_string_lossy());
     arguments.output.title.clone().unwrap_or_else(|| format!("{}: {curve}", name()))
 }
 
 /// The summary with its title, the formula, and the rows that were left out.
-pub fn titled(summary: FitSummary, title: &str, curve: &AnyModel, data: &Data) -> FitSummary {
+pub fn titled(summary: FitSummary, title: &str, curve: &AnyModel, data: &SelectedData) -> FitSummary {
     let mut summary = FitSummary { title: Some(title.to_owned()), ..summary };
     summary.model = Some(format!("{} = {}", data.y_name, curve.formula()));
     summary.data.omitted += data.omitted;
@@ -79,9 +79,9 @@ pub fn titled(summary: FitSummary, title: &str, curve: &AnyModel, data: &Data) -
 }
 
 /// Rows of the file with the fitted values and the residuals.
-pub fn residuals(data: &Data, fitted: &[f64]) -> Table {
+pub fn residuals(data: &SelectedData, fitted: &[f64]) -> ResultTable {
     let names = data.x_names.iter().map(String::as_str).chain([data.y_name.as_str(), "fitted", "residual"]);
-    let mut table = Table::new(["line"].into_iter().chain(names));
+    let mut table = ResultTable::new(["line"].into_iter().chain(names));
     for (row, x) in data.x.rows().into_iter().enumerate() {
         let numbers = x.iter().copied().chain([data.y[row], fitted[row], data.y[row] - fitted[row]]);
         table.row([Cell::Count(data.line(row))].into_iter().chain(numbers.map(Cell::Number)));
@@ -90,7 +90,7 @@ pub fn residuals(data: &Data, fitted: &[f64]) -> Table {
 }
 
 /// A column of texts that occur again and again names groups, of which a single fit takes no notice.
-fn note_of_groups(table: &marquardt::curve::Table) {
+fn note_of_groups(table: &Table) {
     for name in table.column_names() {
         let Ok(texts) = table.text_column(name) else { continue };
         if table.column(name).is_ok() {

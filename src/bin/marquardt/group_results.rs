@@ -1,21 +1,22 @@
 //! Results of fits of groups, in all formats.
 
 use marquardt::curve::ParameterState;
+use marquardt::digits;
 use serde_json::{Value, json};
 
 use crate::arguments::FitArguments;
 use crate::failure::{Ending, Failure};
 use crate::output;
-use crate::report::{Report, parameters};
+use crate::report::{FitReport, parameters};
 use crate::stored::FitOfColumns;
-use crate::table::{Cell, Format, Table, significant};
+use crate::table::{Cell, Format, ResultTable};
 use crate::terminal::note;
 
 /// Results of one group.
 pub struct GroupReport {
     pub name: String,
     /// Report of the group's own fit.
-    pub report: Option<Report>,
+    pub report: Option<FitReport>,
     pub stored: FitOfColumns,
 }
 
@@ -25,14 +26,14 @@ pub struct GroupResults<'r> {
     pub by: &'r str,
     pub reports: Vec<GroupReport>,
     /// Report of the fit of all groups together.
-    pub shared: Option<Report>,
-    pub tests: Option<Table>,
+    pub shared: Option<FitReport>,
+    pub tests: Option<ResultTable>,
 }
 
 impl GroupResults<'_> {
     /// The ending of all fits.
     pub fn ending(&self) -> Ending {
-        Ending::of_all(self.own().map(|(_, report)| report).chain(&self.shared).map(Report::ending))
+        Ending::of_all(self.own().map(|(_, report)| report).chain(&self.shared).map(FitReport::ending))
     }
 
     /// Prints the warnings of all fits on the standard error stream.
@@ -61,23 +62,23 @@ impl GroupResults<'_> {
     }
 
     /// Groups with fits of their own.
-    fn own(&self) -> impl Iterator<Item = (&str, &Report)> {
+    fn own(&self) -> impl Iterator<Item = (&str, &FitReport)> {
         self.reports.iter().filter_map(|group| Some((group.name.as_str(), group.report.as_ref()?)))
     }
 
     /// A row for each group.
-    fn overview(&self) -> Table {
-        let mut table = Table::default();
+    fn overview(&self) -> ResultTable {
+        let mut table = ResultTable::default();
         for (name, report) in self.own() {
             let summary = &report.summary;
             let names = summary.parameters.iter().map(|parameter| parameter.name.clone());
             let heading = [self.by.to_owned(), "rows".to_owned()].into_iter().chain(names);
-            let mut row = Table::new(heading.chain(["residual_sd", "status"].map(str::to_owned)));
+            let mut row = ResultTable::new(heading.chain(["residual_sd", "status"].map(str::to_owned)));
             let values = summary.parameters.iter().map(|parameter| {
-                let value = significant(parameter.value, 6);
+                let value = digits::number(parameter.value, 6);
                 Cell::Text(match parameter.standard_error {
                     _ if parameter.state == ParameterState::Undetermined => format!("{value} ± undetermined"),
-                    error if error > 0.0 && error.is_finite() => format!("{value} ± {}", significant(error, 3)),
+                    error if error > 0.0 && error.is_finite() => format!("{value} ± {}", digits::number(error, 3)),
                     _ => value,
                 })
             });
@@ -91,8 +92,8 @@ impl GroupResults<'_> {
     }
 
     /// Intervals of all groups, and the tests.
-    fn tables(&self) -> Vec<(&'static str, Table)> {
-        let mut tables: Vec<(&'static str, Table)> = Vec::new();
+    fn tables(&self) -> Vec<(&'static str, ResultTable)> {
+        let mut tables: Vec<(&'static str, ResultTable)> = Vec::new();
         for (name, report) in self.own() {
             for (title, _, table) in report.tables() {
                 let table = table.clone().in_group(self.by, name);
@@ -107,11 +108,11 @@ impl GroupResults<'_> {
     }
 
     /// A row for each parameter of each group.
-    fn parameters(&self) -> Table {
+    fn parameters(&self) -> ResultTable {
         if let Some(shared) = &self.shared {
             return shared.parameters();
         }
-        let mut all = Table::default();
+        let mut all = ResultTable::default();
         for (name, report) in self.own() {
             all.append(parameters(&report.summary).in_group(self.by, name));
         }
@@ -130,7 +131,7 @@ impl GroupResults<'_> {
     fn to_json(&self) -> Result<Value, Failure> {
         let mut groups = Vec::new();
         for GroupReport { name, report, stored } in &self.reports {
-            let mut value = report.as_ref().map_or(Ok(json!({})), Report::to_json)?;
+            let mut value = report.as_ref().map_or(Ok(json!({})), FitReport::to_json)?;
             value["group"] = Value::from(name.clone());
             stored.write(&mut value)?;
             groups.push(value);
@@ -138,8 +139,8 @@ impl GroupResults<'_> {
         Ok(json!({
             "group_by": self.by,
             "groups": groups,
-            "global": self.shared.as_ref().map(Report::to_json).transpose()?,
-            "tests": self.tests.as_ref().map(Table::to_json),
+            "global": self.shared.as_ref().map(FitReport::to_json).transpose()?,
+            "tests": self.tests.as_ref().map(ResultTable::to_json),
         }))
     }
 }

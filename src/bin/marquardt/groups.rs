@@ -1,34 +1,34 @@
 //! Fits of groups of rows: each by itself, or with parameters that all share.
 
 use marquardt::GlobalFit;
-use marquardt::curve::{FitSummary, ParameterState, Plot, Series};
+use marquardt::curve::{FitSummary, ParameterState, Plot, Series, Table};
 use marquardt::models::AnyModel;
 
 use crate::arguments::FitArguments;
-use crate::assignments::StartAssignment;
+use crate::assignments::NamedValue;
 use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
-use crate::data::Data;
+use crate::data::SelectedData;
 use crate::failure::{Ending, Failure, quoted};
 use crate::fit::{residuals, title, titled};
 use crate::group_results::{GroupReport, GroupResults};
 use crate::inference::Inference;
 use crate::output;
 use crate::parameter_tests::parameter_tests;
-use crate::report::Report;
+use crate::report::FitReport;
 use crate::stored::FitOfColumns;
-use crate::table::Table;
+use crate::table::ResultTable;
 
 /// A group of rows.
 pub struct Group {
     pub name: String,
-    pub data: Data,
+    pub data: SelectedData,
     /// Parameters found by the group's own fit.
-    pub found: Vec<StartAssignment>,
+    pub found: Vec<NamedValue<f64>>,
 }
 
 /// All groups, and the options of their fits.
-pub struct Groups<'a> {
+pub struct GroupFits<'a> {
     pub arguments: &'a FitArguments,
     pub curve: &'a AnyModel,
     /// The column of their names.
@@ -40,17 +40,12 @@ pub struct Groups<'a> {
 #[derive(Default)]
 struct Pictures {
     series: Vec<Series>,
-    residuals: Table,
+    residuals: ResultTable,
 }
 
 /// Fits all groups, prints the results, and draws them in one plot.
-pub fn run(
-    arguments: &FitArguments,
-    chosen: &Chosen,
-    table: &marquardt::curve::Table,
-    by: &str,
-) -> Result<Ending, Failure> {
-    let mut groups = Groups::read(arguments, chosen, table, by)?;
+pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -> Result<Ending, Failure> {
+    let mut groups = GroupFits::read(arguments, chosen, table, by)?;
     let mut pictures = Pictures::default();
     let is_shared = !arguments.groups.share.is_empty();
     let mut results = GroupResults { by, reports: Vec::new(), shared: None, tests: None };
@@ -75,16 +70,16 @@ pub fn run(
     Ok(results.ending())
 }
 
-impl<'a> Groups<'a> {
+impl<'a> GroupFits<'a> {
     fn read(
         arguments: &'a FitArguments,
         Chosen { curve, x_names, y_name }: &'a Chosen,
-        table: &marquardt::curve::Table,
+        table: &Table,
         by: &'a str,
     ) -> Result<Self, Failure> {
         let mut groups = Vec::new();
         for (name, rows) in table.group_by(by)? {
-            let data = Data::select(&rows, &arguments.data, x_names.clone(), y_name.clone())?;
+            let data = SelectedData::select(&rows, &arguments.data, x_names.clone(), y_name.clone())?;
             groups.push(Group { name, data, found: Vec::new() });
         }
         for name in arguments.groups.share.iter().chain(&arguments.groups.test) {
@@ -98,12 +93,12 @@ impl<'a> Groups<'a> {
         if let Some(name) = arguments.groups.test.iter().find(|name| arguments.curve.parameters.holds(name)) {
             return Err(Failure::new(format!("--test: {name:?} is fixed or tied, and has nothing to differ in")));
         }
-        Ok(Groups { arguments, curve, by, groups })
+        Ok(GroupFits { arguments, curve, by, groups })
     }
 
     /// Fits each group by itself.
     fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
-        let Groups { arguments, curve, by, .. } = *self;
+        let GroupFits { arguments, curve, by, .. } = *self;
         for group in &mut self.groups {
             let of_group =
                 |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
@@ -119,7 +114,7 @@ impl<'a> Groups<'a> {
             pictures.residuals.append(residuals(&group.data, &fit.fitted().to_vec()).in_group(by, &group.name));
             group.found = ends(&summary);
             let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
-            let report = Some(Report { summary, inference, minima, stored: None, fitted: Ending::of_fit(&fit) });
+            let report = Some(FitReport { summary, inference, minima, stored: None, fitted: Ending::of_fit(&fit) });
             results.reports.push(GroupReport { name: group.name.clone(), report, stored });
         }
         Ok(())
@@ -137,7 +132,7 @@ impl<'a> Groups<'a> {
 
     /// Fits all groups, which share the parameters that the arguments name.
     fn fit_together(&self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
-        let Groups { arguments, curve, by, .. } = *self;
+        let GroupFits { arguments, curve, by, .. } = *self;
         let shared = &arguments.groups.share;
         let first = &self.groups[0].data;
         let Solved { fit, .. } = curve_fit::solve(self.joined(shared)?.curve_fit()?, &arguments.method)?;
@@ -154,7 +149,8 @@ impl<'a> Groups<'a> {
         let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
         let mut summary = FitSummary { title: Some(title(arguments, curve, first)), ..fit.summary() };
         summary.model = Some(format!("{} = {}", first.y_name, curve.formula()));
-        results.shared = Some(Report { summary, inference, minima: None, stored: None, fitted: Ending::of_fit(&fit) });
+        results.shared =
+            Some(FitReport { summary, inference, minima: None, stored: None, fitted: Ending::of_fit(&fit) });
         Ok(())
     }
 
@@ -164,7 +160,7 @@ impl<'a> Groups<'a> {
         for group in &self.groups {
             let mut fit =
                 curve_fit::build(self.curve, &group.data, &self.arguments.curve.parameters, &self.arguments.method)?;
-            for StartAssignment { name, value } in &group.found {
+            for NamedValue { name, value } in &group.found {
                 fit = fit.start(name, *value);
             }
             global = global.data_set(&group.name, fit);
@@ -174,8 +170,8 @@ impl<'a> Groups<'a> {
 }
 
 /// Returns the parameters that a fit ended at, as starts.
-fn ends(summary: &FitSummary) -> Vec<StartAssignment> {
+fn ends(summary: &FitSummary) -> Vec<NamedValue<f64>> {
     let is_found = |state| !matches!(state, ParameterState::Fixed | ParameterState::Tied);
     let found = summary.parameters.iter().filter(|parameter| is_found(parameter.state));
-    found.map(|found| StartAssignment { name: found.name.clone(), value: found.value }).collect()
+    found.map(|found| NamedValue { name: found.name.clone(), value: found.value }).collect()
 }

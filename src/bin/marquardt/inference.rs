@@ -5,7 +5,7 @@ use marquardt::curve::{IntervalEnd, ParameterState};
 
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, ResultTable};
 use crate::terminal;
 
 /// Confidence of all intervals.
@@ -14,8 +14,8 @@ pub const LEVEL: f64 = 0.95;
 /// Intervals besides those of the standard errors.
 #[derive(Debug, Default)]
 pub struct Inference {
-    pub profile: Option<Table>,
-    pub bootstrap: Option<Table>,
+    pub profile: Option<ResultTable>,
+    pub bootstrap: Option<ResultTable>,
     pub is_interrupted: bool,
 }
 
@@ -31,8 +31,8 @@ impl Inference {
     }
 }
 
-fn profiles(fit: &FittedCurve<'_, f64>) -> Result<Table, Failure> {
-    let mut table = Table::new(["parameter", "value", "low", "high", "note"]);
+fn profiles(fit: &FittedCurve<'_, f64>) -> Result<ResultTable, Failure> {
+    let mut table = ResultTable::new(["parameter", "value", "low", "high", "note"]);
     for parameter in fit.parameters() {
         if matches!(parameter.state, ParameterState::Fixed | ParameterState::Tied) {
             continue;
@@ -60,10 +60,10 @@ fn note(end: &str, kind: IntervalEnd) -> Option<String> {
     Some(format!("{end}: {reason}"))
 }
 
-fn bootstrap(fit: &FittedCurve<'_, f64>, replicates: u32, seed: u64) -> Result<Table, Failure> {
+fn bootstrap(fit: &FittedCurve<'_, f64>, replicates: u32, seed: u64) -> Result<ResultTable, Failure> {
     let run = fit.bootstrap().replicates(replicates as usize).seed(seed).cancel_token(interrupt::token()).progress();
     let found = run.run()?;
-    let mut table = Table::new(["parameter", "value", "standard_error", "bias", "low", "high"]);
+    let mut table = ResultTable::new(["parameter", "value", "standard_error", "bias", "low", "high"]);
     let (errors, bias) = (found.standard_errors(), found.bias());
     for (index, parameter) in fit.parameters().iter().enumerate() {
         let interval = found.percentile_interval(&parameter.name, LEVEL)?;

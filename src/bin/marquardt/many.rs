@@ -12,7 +12,7 @@ use marquardt::{FitMany, Formula};
 use ndarray::{Array2, s};
 
 use crate::arguments::{ManyArguments, ParameterArguments, check_once};
-use crate::assignments::StartAssignment;
+use crate::assignments::NamedValue;
 use crate::curve::{self, read_predictor};
 use crate::failure::{Ending, Failure, quoted};
 use crate::interrupt;
@@ -120,7 +120,7 @@ impl<'a> Asked<'a> {
 }
 
 /// Returns the start of all fits; nothing if each has a guess of its own.
-fn start(starts: &[StartAssignment], curve: &AnyModel) -> Result<Option<Vec<f64>>, Failure> {
+fn start(starts: &[NamedValue<f64>], curve: &AnyModel) -> Result<Option<Vec<f64>>, Failure> {
     let names = curve.parameters();
     let given = |name: &String| starts.iter().find(|start| start.name == *name).map(|start| start.value);
     match curve {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::arguments::ModelsArguments;
 use crate::failure::{Ending, Failure};
-use crate::table::Table;
+use crate::table::ResultTable;
 
 /// Prints the models whose name, parameters or formula contain the text.
 pub fn run(arguments: &ModelsArguments) -> Result<Ending, Failure> {
@@ -27,7 +27,7 @@ pub fn run(arguments: &ModelsArguments) -> Result<Ending, Failure> {
         writeln!(out, "{:#}", models.iter().map(object).collect::<serde_json::Value>())?;
         return Ok(Ending::Solved);
     }
-    let mut table = Table::new(["model", "parameters", "formula"]);
+    let mut table = ResultTable::new(["model", "parameters", "formula"]);
     for model in &models {
         table.texts([model.name().to_owned(), model.parameters().join(", "), model.formula().to_owned()]);
     }

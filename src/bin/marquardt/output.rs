@@ -8,7 +8,7 @@ use marquardt::curve::{Plot, PlotError};
 
 use crate::arguments::{FitArguments, FormatArguments, OutputArguments};
 use crate::failure::Failure;
-use crate::table::{Format, Table};
+use crate::table::{Format, ResultTable};
 
 /// Prints a text, or writes it to a file; `-` is the standard output.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -35,7 +35,7 @@ pub fn print(
 }
 
 /// Prints a table, or writes it to files, in the formats that are asked for.
-pub fn print_table(formats: &FormatArguments, table: &Table) -> Result<(), Failure> {
+pub fn print_table(formats: &FormatArguments, table: &ResultTable) -> Result<(), Failure> {
     print(formats, |format| table.render(format), || format!("{table}\n"))
 }
 

@@ -4,15 +4,15 @@ use marquardt::curve::{Criteria, f_test, likelihood_ratio_test};
 
 use crate::curve_fit::{self, Solved};
 use crate::failure::Failure;
-use crate::groups::Groups;
-use crate::table::{Cell, Table};
+use crate::groups::GroupFits;
+use crate::table::{Cell, ResultTable};
 
 /// Groups among which all parameters are tested without being asked.
 const MOST_GROUPS: usize = 12;
 
 /// The tests that are asked for, or those of all parameters, a row each. In a fit of all groups, a parameter is the same in all, or
 /// differs: an F test where the noise is judged by the residuals, a likelihood-ratio test where it is known.
-pub fn parameter_tests(groups: &Groups<'_>) -> Result<Option<Table>, Failure> {
+pub fn parameter_tests(groups: &GroupFits<'_>) -> Result<Option<ResultTable>, Failure> {
     let arguments = groups.arguments;
     let (count, asked, share) = (groups.groups.len(), &arguments.groups.test, &arguments.groups.share);
     let is_too_much = asked.is_empty() && count > MOST_GROUPS;
@@ -27,7 +27,7 @@ pub fn parameter_tests(groups: &Groups<'_>) -> Result<Option<Table>, Failure> {
     };
     let is_known = arguments.method.counts || arguments.method.absolute_sigma;
     let statistic = if is_known { "chi_squared" } else { "F" };
-    let mut table = Table::new(["parameter", "shared_value", statistic, "degrees_of_freedom", "p_value"]);
+    let mut table = ResultTable::new(["parameter", "shared_value", statistic, "degrees_of_freedom", "p_value"]);
     for name in tested {
         let others: Vec<String> = share.iter().filter(|shared| **shared != name).cloned().collect();
         let with: Vec<String> = others.iter().chain([&name]).cloned().collect();
@@ -63,7 +63,7 @@ struct JointFit {
 }
 
 /// The fit of all groups that shares these parameters; none where it does not converge.
-fn joint_fit(groups: &Groups<'_>, shared: &[String], name: &str) -> Result<Option<JointFit>, Failure> {
+fn joint_fit(groups: &GroupFits<'_>, shared: &[String], name: &str) -> Result<Option<JointFit>, Failure> {
     let fit = groups.joined(shared)?.curve_fit()?;
     let Ok(Solved { fit, .. }) = curve_fit::solve_from_start(fit, &groups.arguments.method) else { return Ok(None) };
     let value = fit.parameter(name).map(|parameter| parameter.value);

@@ -13,7 +13,7 @@ use crate::inference::LEVEL;
 use crate::needed_columns::Needs;
 use crate::output;
 use crate::stored::FitOfColumns;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, ResultTable};
 
 /// Prints a row for each row of the predictors: the value, its standard error, and the ends of intervals at 95 %.
 pub fn run(arguments: &PredictArguments) -> Result<Ending, Failure> {
@@ -25,7 +25,7 @@ pub fn run(arguments: &PredictArguments) -> Result<Ending, Failure> {
     let fit = FitOfColumns::read(&report, arguments.group.as_deref()).map_err(in_file)?;
     let x = predictors(arguments, &fit)?;
     let ends = ["standard_error", "low", "high", "prediction_low", "prediction_high"];
-    let mut table = Table::new(fit.x.iter().map(String::as_str).chain([fit.y.as_str()]).chain(ends));
+    let mut table = ResultTable::new(fit.x.iter().map(String::as_str).chain([fit.y.as_str()]).chain(ends));
     let mut is_finite = true;
     for x in x.rows() {
         let row = x.insert_axis(Axis(0));

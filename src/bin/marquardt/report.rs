@@ -8,21 +8,21 @@ use serde_json::Value;
 use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
 use crate::stored::FitOfColumns;
-use crate::table::{Cell, Format, Table};
+use crate::table::{Cell, Format, ResultTable};
 
 /// A fit with its additional intervals and tests.
 #[derive(Debug)]
-pub struct Report {
+pub struct FitReport {
     pub summary: FitSummary,
     pub inference: Inference,
-    pub minima: Option<Table>,
+    pub minima: Option<ResultTable>,
     /// Stored fit of a single curve.
     pub stored: Option<FitOfColumns>,
     /// Ending of the fit alone.
     pub fitted: Ending,
 }
 
-impl Report {
+impl FitReport {
     /// The ending of the fit, and of all that follows it.
     pub fn ending(&self) -> Ending {
         if self.inference.is_interrupted { Ending::NotConverged } else { self.fitted }
@@ -70,12 +70,12 @@ impl Report {
     }
 
     /// A row for each parameter.
-    pub fn parameters(&self) -> Table {
+    pub fn parameters(&self) -> ResultTable {
         parameters(&self.summary)
     }
 
     /// Tables besides the summary: titles, keys in JSON, and rows.
-    pub fn tables(&self) -> impl Iterator<Item = (&'static str, &'static str, &Table)> {
+    pub fn tables(&self) -> impl Iterator<Item = (&'static str, &'static str, &ResultTable)> {
         let minima = self.minima.as_ref().map(|table| ("Minima", "minima", table));
         let profile = self.inference.profile.as_ref();
         let profile = profile.map(|table| ("Profile-likelihood intervals at 95 %", "profile", table));
@@ -86,8 +86,8 @@ impl Report {
 }
 
 /// A row for each parameter of a fit.
-pub fn parameters(summary: &FitSummary) -> Table {
-    let mut table = Table::new(["parameter", "value", "standard_error", "low", "high", "state"]);
+pub fn parameters(summary: &FitSummary) -> ResultTable {
+    let mut table = ResultTable::new(["parameter", "value", "standard_error", "low", "high", "state"]);
     for parameter in &summary.parameters {
         let interval = parameter.interval.filter(|interval| interval.low.is_finite() || interval.high.is_finite());
         table.row([
@@ -96,21 +96,16 @@ pub fn parameters(summary: &FitSummary) -> Table {
             Cell::from(Some(parameter.standard_error).filter(|error| !error.is_nan())),
             Cell::from(interval.map(|interval| interval.low)),
             Cell::from(interval.map(|interval| interval.high)),
-            Cell::from(state(parameter.state)),
+            state(parameter.state),
         ]);
     }
     table
 }
 
 /// The name of a state, as JSON has it.
-fn state(state: ParameterState) -> &'static str {
-    match state {
-        ParameterState::Free => "free",
-        ParameterState::Fixed => "fixed",
-        ParameterState::Tied => "tied",
-        ParameterState::AtLowerBound => "at_lower_bound",
-        ParameterState::AtUpperBound => "at_upper_bound",
-        ParameterState::Undetermined => "undetermined",
-        _ => "other",
+fn state(state: ParameterState) -> Cell {
+    match serde_json::to_value(state) {
+        Ok(Value::String(name)) => Cell::Text(name),
+        _ => Cell::Empty,
     }
 }

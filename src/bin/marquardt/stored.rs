@@ -4,7 +4,7 @@ use marquardt::curve::StoredFit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::Data;
+use crate::data::SelectedData;
 use crate::failure::{Failure, quoted};
 
 /// A fit, and the columns of its predictors and of its response.
@@ -16,7 +16,7 @@ pub struct FitOfColumns {
 }
 
 impl FitOfColumns {
-    pub fn new(fit: StoredFit<f64>, data: &Data) -> Self {
+    pub fn new(fit: StoredFit<f64>, data: &SelectedData) -> Self {
         FitOfColumns { x: data.x_names.clone(), y: data.y_name.clone(), fit }
     }
 

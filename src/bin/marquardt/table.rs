@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use marquardt::digits;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
@@ -50,7 +51,7 @@ impl Cell {
     /// Six significant digits.
     fn short(&self) -> String {
         match self {
-            Cell::Number(value) => significant(*value, 6),
+            Cell::Number(value) => digits::number(*value, 6),
             other => other.exact(),
         }
     }
@@ -90,31 +91,16 @@ pub fn number(value: f64) -> Value {
     }
 }
 
-/// Formats a number with a number of significant digits, without zeros at the end; scientific below 1e-4 and from 1e6 on, as in reports.
-pub fn significant(value: f64, digits: usize) -> String {
-    let scientific = format!("{value:.*e}", digits - 1);
-    let Some((mantissa, exponent)) = scientific.split_once('e') else { return value.to_string() };
-    let exponent: i32 = exponent.parse().expect("an exponent is an integer");
-    let trimmed = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
-    };
-    match exponent {
-        -4..=5 => trimmed(&format!("{value:.*}", (digits as i32 - 1 - exponent).max(0) as usize)),
-        _ => format!("{}e{exponent}", trimmed(mantissa)),
-    }
-}
-
 /// Rows under a heading.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
+pub struct ResultTable {
     heading: Vec<String>,
     rows: Vec<Vec<Cell>>,
 }
 
-impl Table {
+impl ResultTable {
     pub fn new<S: Into<String>>(heading: impl IntoIterator<Item = S>) -> Self {
-        Table { heading: heading.into_iter().map(Into::into).collect(), rows: Vec::new() }
+        ResultTable { heading: heading.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
     /// Adds a row.
@@ -135,7 +121,7 @@ impl Table {
     }
 
     /// Adds the rows of another table, by its heading if this one has none.
-    pub fn append(&mut self, other: Table) {
+    pub fn append(&mut self, other: ResultTable) {
         if self.heading.is_empty() {
             self.heading = other.heading;
         }
@@ -185,7 +171,7 @@ impl Table {
 }
 
 /// Columns side by side, numbers to the right.
-impl fmt::Display for Table {
+impl fmt::Display for ResultTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(Cell::short).collect()).collect();
         let width = |column: usize| {
@@ -212,7 +198,7 @@ mod tests {
     #[test]
     fn numbers_keep_their_digits() {
         let texts = [0.1, 123_456.789, -6.00541e14, -1.5e-9, 1e300, 0.0, f64::INFINITY, f64::NAN, 100.0];
-        let texts = texts.map(|value| significant(value, 6));
+        let texts = texts.map(|value| digits::number(value, 6));
         assert_eq!(texts, ["0.1", "123457", "-6.00541e14", "-1.5e-9", "1e300", "0", "inf", "NaN", "100"]);
         for value in [0.1 + 0.2, 1e-300, -1.5e22, 123.0, f64::NEG_INFINITY] {
             assert_eq!(Cell::Number(value).exact().parse(), Ok(value));
@@ -221,7 +207,7 @@ mod tests {
 
     #[test]
     fn tables_have_several_forms() {
-        let mut table = Table::new(["name", "value"]);
+        let mut table = ResultTable::new(["name", "value"]);
         table.row([Cell::from("a,\"b\""), Cell::Number(1.0 / 3.0)]);
         table.row([Cell::from("c|d"), Cell::Empty]);
         assert_eq!(table.to_string(), "name      value\na,\"b\"  0.333333\nc|d");

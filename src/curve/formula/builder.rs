@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use thiserror::Error;
 
-use super::function::{Compound, Function};
-use super::program::{Builder, Instruction, LONGEST, Operator, Program, Slot};
+use super::function::Call;
+use super::program::{Address, Builder, Instruction, LONGEST, Operator, Program};
 use crate::curve::Model;
 use crate::real::Real;
 
@@ -49,7 +49,7 @@ pub struct FormulaBuilder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expression {
     builder: usize,
-    slot: Slot,
+    slot: Address,
 }
 
 /// Reasons for which no formula could be built.
@@ -162,21 +162,15 @@ impl FormulaBuilder {
 
     /// A function by its name in a [`Formula`](crate::Formula), but for `if`.
     pub fn call(&mut self, name: &str, arguments: &[Expression]) -> Expression {
-        let slots: Vec<Slot> = arguments.iter().map(|&argument| self.slots([argument])[0]).collect();
-        let compound = Compound::of_name(name).filter(|(compound, _)| *compound != Compound::If);
-        let function = Function::of_name(name);
-        if function.is_none() && compound.is_none() {
+        let slots: Vec<Address> = arguments.iter().map(|&argument| self.slots([argument])[0]).collect();
+        let Some((call, expected)) = Call::of_name(name).filter(|(call, _)| *call != Call::If) else {
             return self.refuse(FormulaBuilderError::UnknownFunction { name: name.to_owned() });
-        }
-        let (expected, found) = (compound.map_or(1, |(_, count)| count), slots.len());
+        };
+        let found = slots.len();
         if expected != found {
             return self.refuse(FormulaBuilderError::ArgumentCount { name: name.to_owned(), expected, found });
         }
-        let slot = match (function, compound) {
-            (Some(function), None) => self.builder.apply(function, slots[0]),
-            (_, Some((compound, _))) => self.builder.compound(compound, &slots),
-            (None, None) => unreachable!("one of them is known"),
-        };
+        let slot = self.builder.call(call, &slots);
         self.expression(slot)
     }
 
@@ -197,7 +191,7 @@ impl FormulaBuilder {
         }
     }
 
-    fn expression(&self, slot: Slot) -> Expression {
+    fn expression(&self, slot: Address) -> Expression {
         Expression { builder: self.id, slot }
     }
 
@@ -213,7 +207,7 @@ impl FormulaBuilder {
     }
 
     /// The slots of expressions; that of NaN in place of one of another builder, which is an error.
-    fn slots<const N: usize>(&mut self, expressions: [Expression; N]) -> [Slot; N] {
+    fn slots<const N: usize>(&mut self, expressions: [Expression; N]) -> [Address; N] {
         expressions.map(|expression| match expression.builder == self.id {
             true => expression.slot,
             false => self.refuse(FormulaBuilderError::ForeignExpression).slot,
@@ -234,7 +228,7 @@ impl FormulaBuilder {
 }
 
 /// The index of a name, which is appended if it is new.
-fn index_of(names: &mut Vec<String>, name: &str) -> usize {
+pub(super) fn index_of(names: &mut Vec<String>, name: &str) -> usize {
     names.iter().position(|known| known == name).unwrap_or_else(|| {
         names.push(name.to_owned());
         names.len() - 1
@@ -259,6 +253,10 @@ impl BuiltFormula {
     /// The names of the parameters.
     pub fn parameters(&self) -> &[String] {
         &self.parameters
+    }
+
+    fn program(&self) -> &Program {
+        &self.program
     }
 }
 

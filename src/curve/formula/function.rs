@@ -52,9 +52,10 @@ macro_rules! define {
 
 for_each_formula_function!(define);
 
-/// A function of several arguments.
+/// What a name before parentheses calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Compound {
+pub(super) enum Call {
+    Function(Function),
     Pow,
     Atan2,
     Hypot,
@@ -66,27 +67,29 @@ pub(super) enum Compound {
     If,
 }
 
-impl Compound {
-    /// Names, and how many arguments they take.
-    const TABLE: [(&str, Compound, usize); 9] = [
-        ("pow", Compound::Pow, 2),
-        ("atan2", Compound::Atan2, 2),
-        ("hypot", Compound::Hypot, 2),
-        ("max", Compound::Max, 2),
-        ("min", Compound::Min, 2),
-        ("beta", Compound::Beta, 2),
-        ("step", Compound::Step, 1),
-        ("select_less", Compound::SelectLess, 4),
-        ("if", Compound::If, 3),
+impl Call {
+    /// Names of what is no [`Function`], and how many arguments they take.
+    const TABLE: [(&str, Call, usize); 9] = [
+        ("pow", Call::Pow, 2),
+        ("atan2", Call::Atan2, 2),
+        ("hypot", Call::Hypot, 2),
+        ("max", Call::Max, 2),
+        ("min", Call::Min, 2),
+        ("beta", Call::Beta, 2),
+        ("step", Call::Step, 1),
+        ("select_less", Call::SelectLess, 4),
+        ("if", Call::If, 3),
     ];
 
-    /// Returns the function of this name, and the number of its arguments.
+    /// Returns the call of this name, and the number of its arguments.
     pub(super) fn of_name(name: &str) -> Option<(Self, usize)> {
-        Compound::TABLE.into_iter().find(|(known, ..)| *known == name).map(|(_, compound, count)| (compound, count))
+        let function = Function::of_name(name).map(|function| (Call::Function(function), 1));
+        let named = |(known, call, count)| if known == name { Some((call, count)) } else { None };
+        function.or_else(|| Call::TABLE.into_iter().find_map(named))
     }
 
     /// All names.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
-        Compound::TABLE.into_iter().map(|(name, ..)| name)
+        Function::NAMES.iter().copied().chain(Call::TABLE.into_iter().map(|(name, ..)| name))
     }
 }

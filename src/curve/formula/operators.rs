@@ -94,16 +94,17 @@ impl<'e, T: Real, R: Register<T>> Joined<'e, T, R> {
         Joined { operator, a, b, value, seed, reciprocal }
     }
 
+    /// Adds to each sum a slope, of the arguments, the value and the reciprocal of its row, times the seed.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn add(&self, sums: &mut Results<T, R>, slope: impl Fn([Lanes<T, R>; 4]) -> Lanes<T, R>) {
+        for row in 0..self.seed.rows {
+            let slope = slope([self.a[row], self.b[row], self.value[row], self.reciprocal[row]]);
+            sums[row] = self.seed.plus_part(sums[row], row, slope);
+        }
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn add_slopes_by_first(&self, sums: &mut Results<T, R>) {
-        macro_rules! add {
-            ($slope:expr) => {
-                for row in 0..self.seed.rows {
-                    let slope = $slope(self.a[row], self.b[row], self.value[row], self.reciprocal[row]);
-                    sums[row] = self.seed.plus_part(sums[row], row, slope);
-                }
-            };
-        }
         let one = Lanes::splat(T::ONE);
         match self.operator {
             Operator::Add | Operator::Subtract => {
@@ -111,8 +112,8 @@ impl<'e, T: Real, R: Register<T>> Joined<'e, T, R> {
                     sums[row] += self.seed.by_row[row];
                 }
             }
-            Operator::Multiply => add!(|_, b, _, _| b),
-            Operator::Divide => add!(|_, _, _, reciprocal| reciprocal),
+            Operator::Multiply => self.add(sums, |[_, b, _, _]| b),
+            Operator::Divide => self.add(sums, |[_, _, _, reciprocal]| reciprocal),
             Operator::Power => {
                 let mut exponent = *self.b;
                 exponent.iter_mut().for_each(|exponent| *exponent -= one);
@@ -124,21 +125,13 @@ impl<'e, T: Real, R: Register<T>> Joined<'e, T, R> {
                     sums[row] = self.seed.plus_part(sums[row], row, slope);
                 }
             }
-            Operator::Atan2 => add!(|y, x, _, _| derivatives::atan2(y, x)[0]),
-            Operator::Hypot => add!(|a: Lanes<T, R>, _, value, _| a / value),
+            Operator::Atan2 => self.add(sums, |[y, x, _, _]| derivatives::atan2(y, x)[0]),
+            Operator::Hypot => self.add(sums, |[a, _, value, _]| a / value),
         }
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn add_slopes_by_second(&self, sums: &mut Results<T, R>) {
-        macro_rules! add {
-            ($slope:expr) => {
-                for row in 0..self.seed.rows {
-                    let slope = $slope(self.a[row], self.b[row], self.value[row], self.reciprocal[row]);
-                    sums[row] = self.seed.plus_part(sums[row], row, slope);
-                }
-            };
-        }
         let zero = Lanes::splat(T::ZERO);
         match self.operator {
             Operator::Add => {
@@ -151,14 +144,14 @@ impl<'e, T: Real, R: Register<T>> Joined<'e, T, R> {
                     sums[row] -= self.seed.by_row[row];
                 }
             }
-            Operator::Multiply => add!(|a, _, _, _| a),
-            Operator::Divide => add!(|_, _, value: Lanes<T, R>, reciprocal: Lanes<T, R>| -(value * reciprocal)),
+            Operator::Multiply => self.add(sums, |[a, _, _, _]| a),
+            Operator::Divide => self.add(sums, |[_, _, value, reciprocal]| -(value * reciprocal)),
             // 0^p is flat in p.
             Operator::Power => {
-                add!(|a: Lanes<T, R>, _, value: Lanes<T, R>, _| { zero.select_less(a.abs(), value * a.ln(), zero) })
+                self.add(sums, |[a, _, value, _]| zero.select_less(a.abs(), value * a.ln(), zero));
             }
-            Operator::Atan2 => add!(|y, x, _, _| derivatives::atan2(y, x)[1]),
-            Operator::Hypot => add!(|_, b: Lanes<T, R>, value, _| b / value),
+            Operator::Atan2 => self.add(sums, |[y, x, _, _]| derivatives::atan2(y, x)[1]),
+            Operator::Hypot => self.add(sums, |[_, b, value, _]| b / value),
         }
     }
 }

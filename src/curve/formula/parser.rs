@@ -12,9 +12,10 @@
 //!
 //! A name is a word, or anything between quotes.
 
+use super::builder::index_of;
 use super::error::{FormulaError, FormulaProblem};
-use super::function::{Compound, Function};
-use super::program::{Builder, Instruction, LONGEST, Operator, Program, Slot};
+use super::function::Call;
+use super::program::{Address, Builder, Instruction, LONGEST, Operator, Program};
 use super::token::{Token, Word, Words, is_name};
 use crate::curve::near_names::near_names;
 
@@ -54,20 +55,16 @@ fn next<'t>(words: &mut Words<'t>, text: &str) -> Result<Word<'t>, FormulaError>
     })
 }
 
-fn is_function(name: &str) -> bool {
-    Function::of_name(name).is_some() || Compound::of_name(name).is_some()
-}
-
 /// Result of an expression.
 #[derive(Debug, Clone, Copy)]
 enum Value {
-    Number(Slot),
+    Number(Address),
     /// The first is less than the second.
-    Less(Slot, Slot),
+    Less(Address, Address),
     /// The first is not less than the second.
-    NotLess(Slot, Slot),
-    Equal(Slot, Slot),
-    Unequal(Slot, Slot),
+    NotLess(Address, Address),
+    Equal(Address, Address),
+    Unequal(Address, Address),
 }
 
 /// A text of which part has been read.
@@ -125,7 +122,7 @@ impl<'t> Parser<'t> {
     }
 
     /// An expression that is a number.
-    fn number(&mut self) -> Result<Slot, FormulaError> {
+    fn number(&mut self) -> Result<Address, FormulaError> {
         let at = self.word.at;
         match self.expression()? {
             Value::Number(slot) => Ok(slot),
@@ -148,7 +145,7 @@ impl<'t> Parser<'t> {
     }
 
     /// One of two numbers, by a comparison that begins here.
-    fn choose(&mut self, by: Value, then: Slot, otherwise: Slot, at: usize) -> Result<Slot, FormulaError> {
+    fn choose(&mut self, by: Value, then: Address, otherwise: Address, at: usize) -> Result<Address, FormulaError> {
         match by {
             Value::Less(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, then, otherwise]))),
             Value::NotLess(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, otherwise, then]))),
@@ -176,7 +173,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn as_number(&self, value: Value, at: usize) -> Result<Slot, FormulaError> {
+    fn as_number(&self, value: Value, at: usize) -> Result<Address, FormulaError> {
         match value {
             Value::Number(slot) => Ok(slot),
             _ => Err(self.error(FormulaProblem::Comparison, at)),
@@ -252,7 +249,7 @@ impl<'t> Parser<'t> {
                 if self.word.token == Token::Symbol("(") {
                     return self.call(name, at).map(Value::Number);
                 }
-                if is_function(name) && !self.is_predictor(name) {
+                if Call::of_name(name).is_some() && !self.is_predictor(name) {
                     return Err(self.error(FormulaProblem::BareFunction { name: name.to_owned() }, at));
                 }
                 Ok(Value::Number(self.named(name)))
@@ -276,7 +273,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A predictor, a constant, or a parameter.
-    fn named(&mut self, name: &str) -> Slot {
+    fn named(&mut self, name: &str) -> Address {
         match name {
             "pi" if !self.is_predictor(name) => self.builder.constant(std::f64::consts::PI),
             _ => self.variable(name),
@@ -284,26 +281,20 @@ impl<'t> Parser<'t> {
     }
 
     /// A predictor, or else a parameter.
-    fn variable(&mut self, name: &str) -> Slot {
+    fn variable(&mut self, name: &str) -> Address {
         if let Some(index) = self.predictors.iter().position(|predictor| predictor == name) {
             return self.builder.add(Instruction::Predictor(index));
         }
-        let index = self.parameters.iter().position(|parameter| parameter == name).unwrap_or_else(|| {
-            self.parameters.push(name.to_owned());
-            self.parameters.len() - 1
-        });
+        let index = index_of(&mut self.parameters, name);
         self.builder.add(Instruction::Parameter(index))
     }
 
     /// The value of a function, from its parenthesis on.
-    fn call(&mut self, name: &str, at: usize) -> Result<Slot, FormulaError> {
-        let (function, compound) = (Function::of_name(name), Compound::of_name(name));
-        if function.is_none() && compound.is_none() {
-            let known = Function::NAMES.iter().copied().chain(Compound::names());
-            let near = near_names(name, known).into_iter().take(MOST_NEAR).collect();
-            let problem = FormulaProblem::UnknownFunction { name: name.to_owned(), near };
-            return Err(self.error(problem, at));
-        }
+    fn call(&mut self, name: &str, at: usize) -> Result<Address, FormulaError> {
+        let Some((call, expected)) = Call::of_name(name) else {
+            let near = near_names(name, Call::names()).into_iter().take(MOST_NEAR).collect();
+            return Err(self.error(FormulaProblem::UnknownFunction { name: name.to_owned(), near }, at));
+        };
         self.take()?;
         let mut arguments = Vec::new();
         let mut places = Vec::new();
@@ -317,21 +308,17 @@ impl<'t> Parser<'t> {
             }
             self.expect(")", "a comma or a closing parenthesis")?;
         }
-        let expected = compound.map_or(1, |(_, count)| count);
         if arguments.len() != expected {
             let problem = FormulaProblem::Arguments { name: name.to_owned(), expected, found: arguments.len() };
             return Err(self.error(problem, at));
         }
-        let is_if = matches!(compound, Some((Compound::If, _)));
         let mut numbers = Vec::new();
-        for (&value, &at) in arguments.iter().zip(&places).skip(usize::from(is_if)) {
+        for (&value, &at) in arguments.iter().zip(&places).skip(usize::from(call == Call::If)) {
             numbers.push(self.as_number(value, at)?);
         }
-        match (function, compound, &numbers[..]) {
-            (_, Some((Compound::If, _)), &[then, otherwise]) => self.choose(arguments[0], then, otherwise, places[0]),
-            (_, Some((compound, _)), numbers) => Ok(self.builder.compound(compound, numbers)),
-            (Some(function), ..) => Ok(self.builder.apply(function, numbers[0])),
-            (None, None, _) => Err(self.unexpected("a function")),
+        match (call, &numbers[..]) {
+            (Call::If, &[then, otherwise]) => self.choose(arguments[0], then, otherwise, places[0]),
+            _ => Ok(self.builder.call(call, &numbers)),
         }
     }
 }

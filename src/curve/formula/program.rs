@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::function::{Compound, Function};
+use super::function::{Call, Function};
 use crate::number::Number;
 use crate::problem::scratch_for;
 use crate::scalar::Scalar;
@@ -12,7 +12,7 @@ use crate::scalar::Scalar;
 pub(super) const LONGEST: usize = 10_000;
 
 /// The number of an instruction, and of its result.
-pub(super) type Slot = usize;
+pub(super) type Address = usize;
 
 /// The bits of a constant, which tell constants apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,31 +46,28 @@ pub(super) enum Instruction {
     Constant(Bits),
     Predictor(usize),
     Parameter(usize),
-    Negate(Slot),
-    Join(Operator, Slot, Slot),
-    IntegerPower(Slot, i32),
-    ConstantPower(Slot, Bits),
-    Apply(Function, Slot),
+    Negate(Address),
+    Join(Operator, Address, Address),
+    IntegerPower(Address, i32),
+    ConstantPower(Address, Bits),
+    Apply(Function, Address),
     /// Conditional: the third slot if the first is less than the second, otherwise the fourth.
-    SelectLess([Slot; 4]),
+    SelectLess([Address; 4]),
 }
 
 impl Instruction {
     /// The results that it takes.
-    pub(super) fn arguments(&self) -> Vec<Slot> {
-        match *self {
-            Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => Vec::new(),
-            Instruction::Negate(a)
-            | Instruction::IntegerPower(a, _)
-            | Instruction::ConstantPower(a, _)
-            | Instruction::Apply(_, a) => vec![a],
-            Instruction::Join(_, a, b) => vec![a, b],
-            Instruction::SelectLess(slots) => slots.to_vec(),
-        }
+    pub(super) fn arguments(&self) -> Vec<Address> {
+        let mut arguments = Vec::new();
+        self.moved(|slot| {
+            arguments.push(slot);
+            slot
+        });
+        arguments
     }
 
     /// Returns the instruction with other slots for its arguments.
-    fn moved(self, to: impl Fn(Slot) -> Slot) -> Self {
+    fn moved(self, mut to: impl FnMut(Address) -> Address) -> Self {
         match self {
             Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => self,
             Instruction::Negate(a) => Instruction::Negate(to(a)),
@@ -148,7 +145,7 @@ impl Program {
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     instructions: Vec<Instruction>,
-    known: HashMap<Instruction, Slot>,
+    known: HashMap<Instruction, Address>,
 }
 
 impl Builder {
@@ -157,20 +154,20 @@ impl Builder {
         self.instructions.len()
     }
 
-    pub(super) fn constant(&mut self, value: f64) -> Slot {
+    pub(super) fn constant(&mut self, value: f64) -> Address {
         self.add(Instruction::Constant(Bits::of(value)))
     }
 
-    pub(super) fn join(&mut self, operator: Operator, a: Slot, b: Slot) -> Slot {
+    pub(super) fn join(&mut self, operator: Operator, a: Address, b: Address) -> Address {
         self.add(Instruction::Join(operator, a, b))
     }
 
-    pub(super) fn apply(&mut self, function: Function, a: Slot) -> Slot {
+    pub(super) fn apply(&mut self, function: Function, a: Address) -> Address {
         self.add(Instruction::Apply(function, a))
     }
 
     /// `a` to the power of `b`, by products where that is a small integer.
-    pub(super) fn power(&mut self, a: Slot, b: Slot) -> Slot {
+    pub(super) fn power(&mut self, a: Address, b: Address) -> Address {
         const MOST_PRODUCTS: f64 = 64.0;
         match self.constant_at(b) {
             Some(0.5) => self.apply(Function::Sqrt, a),
@@ -182,13 +179,13 @@ impl Builder {
     }
 
     /// `then` where `a` is neither less nor greater than `b`.
-    pub(super) fn choose_equal(&mut self, a: Slot, b: Slot, then: Slot, otherwise: Slot) -> Slot {
+    pub(super) fn choose_equal(&mut self, a: Address, b: Address, then: Address, otherwise: Address) -> Address {
         let not_greater = self.add(Instruction::SelectLess([b, a, otherwise, then]));
         self.add(Instruction::SelectLess([a, b, otherwise, not_greater]))
     }
 
     /// The beta function, as [`Scalar::beta`] has it.
-    pub(super) fn beta(&mut self, a: Slot, b: Slot) -> Slot {
+    pub(super) fn beta(&mut self, a: Address, b: Address) -> Address {
         let sum = self.join(Operator::Add, a, b);
         let [of_a, of_b, of_sum] = [a, b, sum].map(|slot| self.apply(Function::Lgamma, slot));
         let numerator = self.join(Operator::Add, of_a, of_b);
@@ -199,18 +196,17 @@ impl Builder {
         self.add(Instruction::SelectLess([zero, smaller, value, undefined]))
     }
 
-    /// The value of a function of several arguments, of which there are as many as it takes.
-    pub(super) fn compound(&mut self, compound: Compound, arguments: &[Slot]) -> Slot {
-        match (compound, arguments) {
-            (Compound::Pow, &[a, b]) => self.power(a, b),
-            (Compound::Atan2, &[y, x]) => self.join(Operator::Atan2, y, x),
-            (Compound::Hypot, &[a, b]) => self.join(Operator::Hypot, a, b),
-            (Compound::Max, &[a, b]) => self.add(Instruction::SelectLess([a, b, b, a])),
-            (Compound::Min, &[a, b]) => self.add(Instruction::SelectLess([b, a, b, a])),
-            (Compound::Beta, &[a, b]) => self.beta(a, b),
-            (Compound::SelectLess, &[a, b, then, otherwise]) => {
-                self.add(Instruction::SelectLess([a, b, then, otherwise]))
-            }
+    /// The value of a call, which has as many arguments as it takes.
+    pub(super) fn call(&mut self, call: Call, arguments: &[Address]) -> Address {
+        match (call, arguments) {
+            (Call::Function(function), &[a]) => self.apply(function, a),
+            (Call::Pow, &[a, b]) => self.power(a, b),
+            (Call::Atan2, &[y, x]) => self.join(Operator::Atan2, y, x),
+            (Call::Hypot, &[a, b]) => self.join(Operator::Hypot, a, b),
+            (Call::Max, &[a, b]) => self.add(Instruction::SelectLess([a, b, b, a])),
+            (Call::Min, &[a, b]) => self.add(Instruction::SelectLess([b, a, b, a])),
+            (Call::Beta, &[a, b]) => self.beta(a, b),
+            (Call::SelectLess, &[a, b, then, otherwise]) => self.add(Instruction::SelectLess([a, b, then, otherwise])),
             (_, arguments) => {
                 // Step, the last one: zero below zero, and one above.
                 let (zero, one) = (self.constant(0.0), self.constant(1.0));
@@ -220,7 +216,7 @@ impl Builder {
     }
 
     /// The result of an instruction; that of an earlier one, if it is the same.
-    pub(super) fn add(&mut self, instruction: Instruction) -> Slot {
+    pub(super) fn add(&mut self, instruction: Instruction) -> Address {
         if let Some(&slot) = self.known.get(&instruction) {
             return slot;
         }
@@ -235,7 +231,7 @@ impl Builder {
         slot
     }
 
-    fn constant_at(&self, slot: Slot) -> Option<f64> {
+    fn constant_at(&self, slot: Address) -> Option<f64> {
         match self.instructions[slot] {
             Instruction::Constant(value) => Some(value.value()),
             _ => None,
@@ -246,13 +242,13 @@ impl Builder {
     fn clone_of(&self, instruction: Instruction) -> Program {
         let arguments = instruction.arguments();
         let mut instructions: Vec<_> = arguments.iter().map(|&slot| self.instructions[slot]).collect();
-        let place = |slot: Slot| arguments.iter().position(|&argument| argument == slot).unwrap_or_default();
+        let place = |slot: Address| arguments.iter().position(|&argument| argument == slot).unwrap_or_default();
         instructions.push(instruction.moved(place));
         Program { varies: vec![false; instructions.len()], chooses: false, instructions }
     }
 
     /// The program that makes one result, of the instructions that have part in it.
-    pub(super) fn finish(self, result: Slot) -> Program {
+    pub(super) fn finish(self, result: Address) -> Program {
         let mut is_used = vec![false; self.instructions.len()];
         is_used[result] = true;
         for slot in (0..=result).rev() {
@@ -284,19 +280,19 @@ macro_rules! program_methods {
         const IN_LANES: bool = false;
 
         fn parameter_count(&self) -> usize {
-            self.parameters.len()
+            self.parameters().len()
         }
 
         fn parameter_name(&self, index: usize) -> String {
-            self.parameters[index].clone()
+            self.parameters()[index].clone()
         }
 
         fn response<S: crate::number::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-            self.program.value(x, b)
+            self.program().value(x, b)
         }
 
         fn as_program(&self) -> Option<&crate::curve::formula::Program> {
-            Some(&self.program)
+            Some(self.program())
         }
     };
 }

@@ -5,7 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::function::{Function, for_each_formula_function};
-use super::program::{Builder, Instruction, Operator, Program, Slot};
+use super::program::{Address, Builder, Instruction, Operator, Program};
 use crate::number::Number;
 use crate::scalar::Scalar;
 
@@ -16,7 +16,7 @@ thread_local! {
 
 /// Result of an instruction of the program that is being recorded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::curve) struct Recorded(Slot);
+pub(in crate::curve) struct Recorded(Address);
 
 impl Program {
     /// Records the response of a model of so many parameters to one predictor.
@@ -37,7 +37,7 @@ impl Program {
 
 impl Recorded {
     /// The result of what is appended.
-    fn of(append: impl FnOnce(&mut Builder) -> Slot) -> Self {
+    fn of(append: impl FnOnce(&mut Builder) -> Address) -> Self {
         Recorded(BUILDER.with_borrow_mut(append))
     }
 

@@ -1,4 +1,4 @@
-//! Rows of a formula, tile by tile: an instruction is done for all of its rows before the next, and derivatives go backwards.
+//! TileRows of a formula, tile by tile: an instruction is done for all of its rows before the next, and derivatives go backwards.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -18,14 +18,14 @@ use crate::scalar::Scalar;
 
 impl<T: Real> TileModel<T> for Program {
     fn evaluate(&self, registers: Registers, tile: &mut dyn Any) {
-        T::run_compiled::<Evaluations>((self, registers, tile));
+        T::run_compiled::<CompiledPrograms>((self, registers, tile));
     }
 }
 
-/// Evaluations are compiled in this crate.
-struct Evaluations<'e>(PhantomData<&'e ()>);
+/// Evaluations of programs, which are compiled in this crate.
+struct CompiledPrograms<'e>(PhantomData<&'e ()>);
 
-impl<'e> Compiled for Evaluations<'e> {
+impl<'e> Compiled for CompiledPrograms<'e> {
     type Call<T: Real> = (&'e Program, Registers, &'e mut dyn Any);
     type Output<T: Real> = ();
 
@@ -49,7 +49,7 @@ impl<T: Real> LaneKernel<T> for ProgramKernel<'_> {
 
     fn run<R: Register<T>>(self) {
         if let Some(tile) = self.tile.downcast_mut::<ReverseTile<T, R>>() {
-            R::call(Evaluation { program: self.program, tile });
+            R::call(ProgramEvaluation { program: self.program, tile });
         }
     }
 }
@@ -58,17 +58,17 @@ impl<T: Real> LaneKernel<T> for ProgramKernel<'_> {
 pub(super) type Results<T, R> = [Lanes<T, R>; TILE];
 
 /// A tile to be evaluated.
-struct Evaluation<'e, T, R> {
+struct ProgramEvaluation<'e, T, R> {
     program: &'e Program,
     tile: &'e mut ReverseTile<T, R>,
 }
 
-impl<T: Real, R: Register<T>> Routine for Evaluation<'_, T, R> {
+impl<T: Real, R: Register<T>> Routine for ProgramEvaluation<'_, T, R> {
     type Output = ();
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(self) {
-        let Evaluation { program, tile } = self;
+        let ProgramEvaluation { program, tile } = self;
         let ReverseTile { x, width, first, rows, b, responses, derivatives, memory, .. } = tile;
         let count = program.instructions.len();
         if memory.len() != 2 * count {
@@ -76,7 +76,7 @@ impl<T: Real, R: Register<T>> Routine for Evaluation<'_, T, R> {
             program.fill_constants(memory);
         }
         let (values, adjoints) = memory.split_at_mut(count);
-        let rows = Rows { x: &x[*first * *width..], width: *width, count: *rows, b };
+        let rows = TileRows { x: &x[*first * *width..], width: *width, count: *rows, b };
         program.work_out(&rows, values);
         *responses = values[count - 1];
         if !derivatives.is_empty() {
@@ -86,7 +86,7 @@ impl<T: Real, R: Register<T>> Routine for Evaluation<'_, T, R> {
 }
 
 /// The rows of a tile.
-struct Rows<'e, T, R> {
+struct TileRows<'e, T, R> {
     x: &'e [Lanes<T, R>],
     width: usize,
     count: usize,
@@ -159,7 +159,7 @@ impl Program {
 
     /// Fills in the results of all instructions.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn work_out<T: Real, R: Register<T>>(&self, at: &Rows<'_, T, R>, values: &mut [Results<T, R>]) {
+    fn work_out<T: Real, R: Register<T>>(&self, at: &TileRows<'_, T, R>, values: &mut [Results<T, R>]) {
         let rows = at.count;
         for (slot, instruction) in self.instructions.iter().enumerate() {
             let (before, results) = values.split_at_mut(slot);

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use super::{Guess, Named};
-use crate::curve::formula::Program;
+use crate::curve::formula::{Program, program_methods};
 use crate::curve::{Formula, Model};
-use crate::number::ScalarOf;
 use crate::real::Real;
 
 /// A model of the library by its name, or a [`Formula`]: a model that a file can name, and a program choose while it runs.
@@ -93,27 +92,11 @@ impl fmt::Display for AnyModel {
 }
 
 impl<T: Real> Model<T> for AnyModel {
-    const IN_LANES: bool = false;
-
-    fn parameter_count(&self) -> usize {
-        self.parameters().len()
-    }
-
-    fn parameter_name(&self, index: usize) -> String {
-        self.parameters()[index].clone()
-    }
-
-    fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-        self.program().value(x, b)
-    }
-
-    fn as_program(&self) -> Option<&Program> {
-        Some(self.program())
-    }
-
     fn to_any_model(&self) -> Option<AnyModel> {
         Some(self.clone())
     }
+
+    program_methods!();
 }
 
 impl<T: Real> Guess<T> for AnyModel {

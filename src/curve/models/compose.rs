@@ -96,23 +96,23 @@ macro_rules! compose {
     ($([$($generic:ident),*] $model:ty;)*) => {
         $(
             impl<$($generic,)* Other> std::ops::Add<Other> for $model {
-                type Output = Sum<Self, Other>;
+                type Output = super::Sum<Self, Other>;
                 fn add(self, other: Other) -> Self::Output {
-                    Sum(self, other)
+                    super::Sum(self, other)
                 }
             }
 
             impl<$($generic,)* Other> std::ops::Mul<Other> for $model {
-                type Output = Product<Self, Other>;
+                type Output = super::Product<Self, Other>;
                 fn mul(self, other: Other) -> Self::Output {
-                    Product(self, other)
+                    super::Product(self, other)
                 }
             }
 
             impl<$($generic),*> $model {
                 /// Puts a prefix before the names of the parameters.
-                pub fn prefixed(self, prefix: impl Into<String>) -> Prefixed<Self> {
-                    Prefixed::new(self, prefix)
+                pub fn prefixed(self, prefix: impl Into<String>) -> super::Prefixed<Self> {
+                    super::Prefixed::new(self, prefix)
                 }
             }
         )*

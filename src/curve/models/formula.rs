@@ -1,10 +1,12 @@
 //! Definition of a model of the library.
 
-use super::look::Look;
+use super::guess::finite;
+use super::look::{Grid, Look};
 use crate::number::Number;
+use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// A model of one predictor, as the library keeps it; [`in_library!`] makes a public model of it.
+/// A model of one predictor, as the library keeps it; [`library!`] makes a public model of it.
 pub(super) trait Formula {
     /// Its name in snake case.
     const NAME: &'static str;
@@ -23,10 +25,25 @@ pub(super) trait Formula {
         Vec::new()
     }
 
-    /// A start for these data: the best on the grid that the axes span, unless the model knows better.
-    fn start(look: &Look) -> Vec<f64> {
-        look.best_on(Self::LINEAR, Self::PARAMETERS.len(), Self::axes(look), Self::at)
+    /// The best parameters on the grid that these axes span.
+    fn best_on(look: &Look, axes: Vec<Vec<f64>>) -> Vec<f64> {
+        look.best_on(Grid { linear: Self::LINEAR, parameters: Self::PARAMETERS.len(), axes }, Self::at)
     }
+
+    /// The best parameters on the model's own grid.
+    fn best_on_axes(look: &Look) -> Vec<f64> {
+        Self::best_on(look, Self::axes(look))
+    }
+
+    /// A start for these data: the best on the grid, unless the model knows better.
+    fn start(look: &Look) -> Vec<f64> {
+        Self::best_on_axes(look)
+    }
+}
+
+/// The start of a formula for data in any float.
+pub(super) fn guess<T: Real, F: Formula>(x: &[T], y: &[T]) -> Vec<T> {
+    finite(Look::at(x, y).unscaled(F::LINEAR, F::start))
 }
 
 /// A constant of a formula.
@@ -50,44 +67,82 @@ pub(super) fn sigmoid<S: Scalar>(z: S) -> S {
     z.select_less(zero, small * larger, larger)
 }
 
-/// Makes public models of types that have a [`Formula`].
-macro_rules! in_library {
-    ($($model:ident),*) => {
+/// Makes public models: the response as a function of the predictor and the named parameters, the indices of the parameters in
+/// which it is linear, the axes of the grid on which a start is sought, and, where the best point of that is not it, the start.
+macro_rules! library {
+    ($(
+        $(#[$documentation:meta])*
+        $model:ident($name:literal, $formula:literal) {
+            response: |$x:ident; $($parameter:ident),+| $response:expr,
+            linear: [$($linear:literal),+],
+            $(axes: |$look:ident| $axes:expr,)?
+            $(start: |$data:ident| $start:expr,)?
+        }
+    )*) => {
         $(
-            impl<T: Real> Model<T> for $model {
+            $(#[$documentation])*
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+            pub struct $model;
+
+            impl super::formula::Formula for $model {
+                const NAME: &'static str = $name;
+                const FORMULA: &'static str = $formula;
+                const PARAMETERS: &'static [&'static str] = &[$(stringify!($parameter)),+];
+                const LINEAR: &'static [usize] = &[$($linear),+];
+
+                #[inline(always)]
+                fn at<S: $crate::scalar::Scalar>($x: S::Real, b: &[S]) -> S {
+                    let [$($parameter),+] = $crate::curve::model_functions::parameters(b);
+                    $response
+                }
+
+                $(
+                    fn axes($look: &super::look::Look) -> Vec<Vec<f64>> {
+                        Vec::from($axes)
+                    }
+                )?
+
+                $(
+                    fn start($data: &super::look::Look) -> Vec<f64> {
+                        $start
+                    }
+                )?
+            }
+
+            impl<T: $crate::real::Real> $crate::curve::Model<T> for $model {
                 fn parameter_count(&self) -> usize {
-                    <$model as Formula>::PARAMETERS.len()
+                    <$model as super::formula::Formula>::PARAMETERS.len()
                 }
 
                 fn parameter_name(&self, index: usize) -> String {
-                    <$model as Formula>::PARAMETERS[index].to_owned()
+                    <$model as super::formula::Formula>::PARAMETERS[index].to_owned()
                 }
 
-                fn to_any_model(&self) -> Option<$crate::models::AnyModel> {
-                    $crate::models::Named::of_name(<$model as Formula>::NAME).map($crate::models::AnyModel::Named)
+                fn to_any_model(&self) -> Option<super::AnyModel> {
+                    super::Named::of_name($name).map(super::AnyModel::Named)
                 }
 
                 // Where nothing is optimised, all models of the registry in one stack frame would be too much for a thread.
                 #[cfg_attr(not(debug_assertions), inline(always))]
                 #[cfg_attr(debug_assertions, inline(never))]
-                fn response<S: $crate::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
-                    <$model as Formula>::at(only(x), b)
+                fn response<S: $crate::number::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
+                    <$model as super::formula::Formula>::at(super::formula::only(x), b)
                 }
             }
 
-            impl<T: Real> Guess<T> for $model {
+            impl<T: $crate::real::Real> super::Guess<T> for $model {
                 fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-                    finite(Look::at(x, y).unscaled(<$model as Formula>::LINEAR, <$model as Formula>::start))
+                    super::formula::guess::<T, $model>(x, y)
                 }
 
                 fn linear_parameters(&self) -> Vec<usize> {
-                    <$model as Formula>::LINEAR.to_vec()
+                    <$model as super::formula::Formula>::LINEAR.to_vec()
                 }
             }
         )*
 
-        compose! { $([] $model;)* }
+        super::compose::compose! { $([] $model;)* }
     };
 }
 
-pub(super) use in_library;
+pub(super) use library;

@@ -127,38 +127,19 @@ impl Look {
         geometric(least.max(greatest * 1e-6) / 10.0, 10.0 * greatest, 30)
     }
 
-    /// The parameters with the least sum of squares among those on a grid, and on finer ones about the best of it. The grid
-    /// has an axis for each parameter that is not linear; the linear ones are solved for at each of its points.
-    pub(super) fn best_on(
-        &self,
-        linear: &[usize],
-        parameters: usize,
-        axes: Vec<Vec<f64>>,
-        response: impl Fn(f64, &[f64]) -> f64,
-    ) -> Vec<f64> {
-        self.search(COARSE_POINTS, linear, parameters, axes, &responses(response))
+    /// The parameters with the least sum of squares among those on a grid, and on finer ones about the best of it.
+    pub(super) fn best_on(&self, grid: Grid<'_>, response: impl Fn(f64, &[f64]) -> f64) -> Vec<f64> {
+        self.search(COARSE_POINTS, grid, &responses(response))
     }
 
     /// Searches a grid from the first point on with all points of the data.
-    pub(super) fn best_on_fine(
-        &self,
-        linear: &[usize],
-        parameters: usize,
-        axes: Vec<Vec<f64>>,
-        response: impl Fn(f64, &[f64]) -> f64,
-    ) -> Vec<f64> {
-        self.search(POINTS, linear, parameters, axes, &responses(response))
+    pub(super) fn best_on_fine(&self, grid: Grid<'_>, response: impl Fn(f64, &[f64]) -> f64) -> Vec<f64> {
+        self.search(POINTS, grid, &responses(response))
     }
 
     /// Searches a grid with a part of the data's points, then finer ones with all.
-    fn search(
-        &self,
-        coarse: usize,
-        linear: &[usize],
-        parameters: usize,
-        mut axes: Vec<Vec<f64>>,
-        responses: &Responses<'_>,
-    ) -> Vec<f64> {
+    fn search(&self, coarse: usize, grid: Grid<'_>, responses: &Responses<'_>) -> Vec<f64> {
+        let Grid { linear, parameters, mut axes } = grid;
         let free: Vec<usize> = (0..parameters).filter(|index| !linear.contains(index)).collect();
         let at: Vec<usize> = axes.iter().map(|axis| axis.len() / 2).collect();
         let mut start = vec![1.0; parameters];
@@ -179,6 +160,14 @@ impl Look {
         }
         best.start
     }
+}
+
+/// Where a start is sought: an axis of values for each parameter that is not linear. The linear ones are solved for at each point.
+pub(super) struct Grid<'g> {
+    pub(super) linear: &'g [usize],
+    /// Number of all parameters.
+    pub(super) parameters: usize,
+    pub(super) axes: Vec<Vec<f64>>,
 }
 
 /// Fills the responses in at these `x`, given the parameters.

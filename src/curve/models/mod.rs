@@ -39,8 +39,6 @@ mod exponential;
 mod formula;
 mod growth;
 mod guess;
-#[cfg(test)]
-mod in_lanes;
 mod linear_fit;
 mod look;
 mod named;
@@ -53,6 +51,8 @@ mod registry;
 mod skewed_peak;
 mod special;
 mod step;
+#[cfg(test)]
+mod tests;
 mod unknown_model;
 mod wave;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::compose::{Prefixed, Product, Sum, compose};
+use super::compose::{Sum, compose};
 use super::registry::Kind;
 use super::{AnyModel, Guess, UnknownModel};
 use crate::curve::Model;

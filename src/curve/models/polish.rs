@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::formula::{Formula, real};
 use super::look::Look;
-use crate::problem::{AutoDiff, EvaluationError, Residuals};
+use crate::problem::{AutoDiff, Evaluated, Residuals};
 use crate::scalar::Scalar;
 use crate::solver::LevenbergMarquardt;
 
@@ -13,12 +13,12 @@ use crate::solver::LevenbergMarquardt;
 const ITERATIONS: usize = 30;
 
 /// Least-squares problem of a model and data.
-struct CurveProblem<'a, F> {
+struct StartProblem<'a, F> {
     look: &'a Look,
     model: PhantomData<F>,
 }
 
-impl<F: Formula> Residuals<f64> for CurveProblem<'_, F> {
+impl<F: Formula> Residuals<f64> for StartProblem<'_, F> {
     fn parameter_count(&self) -> usize {
         F::PARAMETERS.len()
     }
@@ -27,7 +27,7 @@ impl<F: Formula> Residuals<f64> for CurveProblem<'_, F> {
         self.look.x.len()
     }
 
-    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
+    fn evaluate<S: Scalar<Real = f64>>(&self, b: &[S], first: usize, r: &mut [S]) -> Evaluated {
         for (r, (&x, &y)) in zip(r, zip(&self.look.x[first..], &self.look.y[first..])) {
             *r = F::at(real::<S>(x), b) - real::<S>(y);
         }
@@ -39,8 +39,8 @@ impl<F: Formula> Residuals<f64> for CurveProblem<'_, F> {
 /// part of the first's.
 pub(super) fn better_on<F: Formula>(look: &Look, grids: [Vec<Vec<f64>>; 2], part: f64) -> Vec<f64> {
     let [first, second] = grids.map(|axes| {
-        let start = look.best_on(F::LINEAR, F::PARAMETERS.len(), axes, F::at);
-        let mut curve_problem = AutoDiff(CurveProblem { look, model: PhantomData::<F> });
+        let start = F::best_on(look, axes);
+        let mut curve_problem = AutoDiff(StartProblem { look, model: PhantomData::<F> });
         let solver = LevenbergMarquardt::new().with_max_iterations(ITERATIONS);
         match solver.minimize_rows(&mut curve_problem, &start, &mut ()) {
             Ok(report) => (report.sum_of_squares(), report.x),

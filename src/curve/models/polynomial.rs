@@ -1,63 +1,32 @@
 //! Polynomials.
 
-use super::compose::{Prefixed, Product, Sum, compose};
-use super::formula::{Formula, in_library, only};
+use super::compose::compose;
+use super::formula::{library, only};
 use super::guess::{Guess, finite};
-use super::look::Look;
+use super::look::{Grid, Look};
 use crate::curve::Model;
 use crate::number::ScalarOf;
 use crate::real::Real;
-use crate::scalar::Scalar;
 
-/// `c`, as lmfit's `ConstantModel`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Constant;
+library! {
+    /// `c`, as lmfit's `ConstantModel`.
+    Constant("constant", "c") {
+        response: |_x; c| c,
+        linear: [0],
+    }
 
-impl Formula for Constant {
-    const NAME: &'static str = "constant";
-    const FORMULA: &'static str = "c";
-    const PARAMETERS: &'static [&'static str] = &["c"];
-    const LINEAR: &'static [usize] = &[0];
+    /// `slope x + intercept`, as lmfit's `LinearModel`.
+    Linear("linear", "slope x + intercept") {
+        response: |x; slope, intercept| slope * x + intercept,
+        linear: [0, 1],
+    }
 
-    #[inline(always)]
-    fn at<S: Scalar>(_x: S::Real, b: &[S]) -> S {
-        b[0]
+    /// `a x² + b x + c`, as lmfit's `QuadraticModel`.
+    Quadratic("quadratic", "a x^2 + b x + c") {
+        response: |x; a, b, c| (a * x + b) * x + c,
+        linear: [0, 1, 2],
     }
 }
-
-/// `slope x + intercept`, as lmfit's `LinearModel`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Linear;
-
-impl Formula for Linear {
-    const NAME: &'static str = "linear";
-    const FORMULA: &'static str = "slope x + intercept";
-    const PARAMETERS: &'static [&'static str] = &["slope", "intercept"];
-    const LINEAR: &'static [usize] = &[0, 1];
-
-    #[inline(always)]
-    fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
-        b[0] * x + b[1]
-    }
-}
-
-/// `a x² + b x + c`, as lmfit's `QuadraticModel`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Quadratic;
-
-impl Formula for Quadratic {
-    const NAME: &'static str = "quadratic";
-    const FORMULA: &'static str = "a x^2 + b x + c";
-    const PARAMETERS: &'static [&'static str] = &["a", "b", "c"];
-    const LINEAR: &'static [usize] = &[0, 1, 2];
-
-    #[inline(always)]
-    fn at<S: Scalar>(x: S::Real, b: &[S]) -> S {
-        (b[0] * x + b[1]) * x + b[2]
-    }
-}
-
-in_library!(Constant, Linear, Quadratic);
 
 /// `c0 + c1 x + c2 x² + …` to a degree of one's choice, as lmfit's `PolynomialModel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,7 +43,8 @@ impl Polynomial {
 
     /// A start for these data.
     pub(super) fn start(self, look: &Look) -> Vec<f64> {
-        look.best_on(&self.linear(), self.degree + 1, Vec::new(), |x, b| self.response(&[x], b))
+        let grid = Grid { linear: &self.linear(), parameters: self.degree + 1, axes: Vec::new() };
+        look.best_on(grid, |x, b| self.response(&[x], b))
     }
 
     /// All parameters.

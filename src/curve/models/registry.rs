@@ -95,44 +95,18 @@ macro_rules! registry {
     };
 }
 
-registry!(
-    Constant,
-    Linear,
-    Quadratic,
-    ExponentialDecay,
-    ExponentialDecayOffset,
-    ExponentialRise,
-    ExponentialRiseOffset,
-    BiExponential,
-    StretchedExponential,
-    PowerLaw,
-    PowerLawOffset,
-    Logarithmic,
-    Gaussian,
-    Lorentzian,
-    Voigt,
-    PseudoVoigt,
-    Moffat,
-    ExponentialGaussian,
-    SkewedGaussian,
-    LogNormal,
-    Logistic,
-    Gompertz,
-    Richards,
-    WeibullGrowth,
-    MichaelisMenten,
-    Hill,
-    Logistic4,
-    Logistic5,
-    Boltzmann,
-    ArctanStep,
-    ErfStep,
-    LogisticStep,
-    Sine,
-    DampedSine,
-    Arrhenius,
-    Rational,
-);
+registry! {
+    Constant, Linear, Quadratic,
+    ExponentialDecay, ExponentialDecayOffset, ExponentialRise, ExponentialRiseOffset, BiExponential, StretchedExponential,
+    PowerLaw, PowerLawOffset, Logarithmic,
+    Gaussian, Lorentzian, Voigt, PseudoVoigt, Moffat,
+    ExponentialGaussian, SkewedGaussian, LogNormal,
+    Logistic, Gompertz, Richards, WeibullGrowth,
+    MichaelisMenten, Hill, Logistic4, Logistic5, Boltzmann,
+    ArctanStep, ErfStep, LogisticStep,
+    Sine, DampedSine,
+    Arrhenius, Rational,
+}
 
 /// The lowest degree of a polynomial that is named by its degree.
 const LOWEST: usize = 3;

@@ -6,7 +6,7 @@ use super::Plot;
 use super::Series;
 use super::axes::Axes;
 use super::axis::PlotAxis;
-use super::panel::{self, Area, BELOW, Drawn, PlotPanel, fitted};
+use super::panel::{self, Area, BELOW, DrawResult, PlotPanel, fitted};
 use super::style::{self, letters, px};
 
 /// Width of the gap between the panels.
@@ -15,7 +15,7 @@ const GUTTER: f64 = 18.0;
 const RESIDUALS: f64 = 0.27;
 
 /// Draws a plot.
-pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) -> Drawn<(), DB> {
+pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) -> DrawResult<(), DB> {
     area.fill(&WHITE)?;
     let mut inner = area.margin(px(10.0), px(8.0), px(6.0), px(24.0));
     if let Some(title) = &plot.title {
@@ -31,7 +31,7 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
     let y_ticks = |axis: PlotAxis, height: i32| axis.with_ticks((height / px(36.0)).clamp(3, 10) as usize);
     let Axes { x, y, residual } = Axes::of(plot);
     let (y, residual) = (y_ticks(y, fit_height), y_ticks(residual, residual_height));
-    let widest = |axis: &PlotAxis| -> Drawn<f64, DB> {
+    let widest = |axis: &PlotAxis| -> DrawResult<f64, DB> {
         let widths = axis.tick_labels().map(|label| panel::width(area, label, style::NUMBER));
         Ok(widths.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
     };
@@ -56,7 +56,7 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
     }
 }
 
-fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, DB>) -> Drawn<(), DB> {
+fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, DB>) -> DrawResult<(), DB> {
     let colored = || plot.series.iter().enumerate().map(|(index, one)| (one, style::colors(index, plot.series.len())));
     for (series, (_, color)) in colored() {
         let prediction = series.prediction_band.iter().map(|band| (band, style::PREDICTION));
@@ -75,7 +75,7 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, 
     panel.legend(&plot.series, few.iter().map(Vec::len).sum())
 }
 
-fn draw_residuals<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, DB>) -> Drawn<(), DB> {
+fn draw_residuals<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, DB>) -> DrawResult<(), DB> {
     panel.zero(plot.residual_band.filter(|height| !height.is_nan()).unwrap_or(0.0))?;
     let few = panel.thinned(&plot.series, Series::residual_points);
     for (index, residuals) in few.iter().enumerate() {

@@ -14,7 +14,7 @@ use super::thinning::{self, Spot};
 
 pub(super) type Area<DB> = DrawingArea<DB, Shift>;
 /// Result of drawing on a backend.
-pub(super) type Drawn<T, DB> = Result<T, DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+pub(super) type DrawResult<T, DB> = Result<T, DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
 /// A pair of axes.
 pub(super) struct PlotPanel<'a, DB: DrawingBackend> {
@@ -28,7 +28,7 @@ pub(super) const BELOW: f64 = 44.0;
 const TICK: f64 = 4.0;
 
 /// Returns an upper bound of a text's width; browsers write wider than Plotters estimates.
-pub(super) fn width<DB: DrawingBackend>(area: &Area<DB>, text: &str, size: f64) -> Drawn<f64, DB> {
+pub(super) fn width<DB: DrawingBackend>(area: &Area<DB>, text: &str, size: f64) -> DrawResult<f64, DB> {
     Ok(1.1 * f64::from(area.estimate_text_size(text, &letters(size))?.0))
 }
 
@@ -38,7 +38,7 @@ pub(super) fn fitted<DB: DrawingBackend>(
     text: &str,
     size: f64,
     room: u32,
-) -> Drawn<(String, f64), DB> {
+) -> DrawResult<(String, f64), DB> {
     let room = f64::from(room);
     let size = size * (room / width(area, text, size)?.max(1.0)).clamp(0.75, 1.0);
     let mut fitted = text.to_owned();
@@ -55,7 +55,7 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         (x, y): (PlotAxis, PlotAxis),
         (x_label, y_label): (Option<&str>, &str),
         left: i32,
-    ) -> Drawn<Self, DB> {
+    ) -> DrawResult<Self, DB> {
         let mut chart = ChartBuilder::on(area)
             .y_label_area_size(left)
             .x_label_area_size(if x_label.is_some() { px(BELOW) } else { 0 })
@@ -81,7 +81,7 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
     }
 
     /// Draws a curve, as far as it lies within.
-    pub(super) fn curve(&mut self, curve: &[(f64, f64)], color: RGBColor) -> Drawn<(), DB> {
+    pub(super) fn curve(&mut self, curve: &[(f64, f64)], color: RGBColor) -> DrawResult<(), DB> {
         let place =
             |&(x, y): &(f64, f64)| Some((self.x.place(x)?, self.y.coordinate(y))).filter(|(_, y)| y.is_finite());
         let places: Vec<_> = curve.iter().map(place).collect();
@@ -91,7 +91,7 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
     }
 
     /// Draws a band, cut off where the panel ends; it is interrupted where it is NaN.
-    pub(super) fn band(&mut self, band: &Band, color: RGBAColor) -> Drawn<(), DB> {
+    pub(super) fn band(&mut self, band: &Band, color: RGBAColor) -> DrawResult<(), DB> {
         let place = |&(x, low, high): &(f64, f64, f64)| {
             let x = self.x.place(x)?;
             Some([(x, self.y.nearest(low)?), (x, self.y.nearest(high)?)])
@@ -137,7 +137,7 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
     }
 
     /// Draws points; error bars are cut off where the panel ends.
-    pub(super) fn points(&mut self, points: &[SeriesPoint], color: RGBColor) -> Drawn<(), DB> {
+    pub(super) fn points(&mut self, points: &[SeriesPoint], color: RGBColor) -> DrawResult<(), DB> {
         let radius = radius(points.len());
         let elements = points.iter().filter_map(|point| {
             let at = (self.x.place(point.x)?, self.y.place(point.y)?);
@@ -158,7 +158,7 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
     }
 
     /// Draws residuals, with stems where they are few.
-    pub(super) fn residuals(&mut self, residuals: &[SeriesPoint], color: RGBColor) -> Drawn<(), DB> {
+    pub(super) fn residuals(&mut self, residuals: &[SeriesPoint], color: RGBColor) -> DrawResult<(), DB> {
         let places = residuals.iter().filter_map(|point| Some((self.x.place(point.x)?, self.y.place(point.y)?)));
         let places: Vec<_> = places.collect();
         let (zero, radius) = (self.y.coordinate(0.0), radius(residuals.len()));
@@ -171,7 +171,7 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
     }
 
     /// Draws a line at zero, and shades a distance above and below it.
-    pub(super) fn zero(&mut self, height: f64) -> Drawn<(), DB> {
+    pub(super) fn zero(&mut self, height: f64) -> DrawResult<(), DB> {
         let (x, y) = (self.x.range(), self.y.range());
         let (low, high) = (self.y.coordinate(-height).max(y.start), self.y.coordinate(height).min(y.end));
         let shade = Rectangle::new([(x.start, low), (x.end, high)], INK.mix(0.06).filled());
@@ -179,14 +179,14 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         self.zero_line()
     }
 
-    fn zero_line(&mut self) -> Drawn<(), DB> {
+    fn zero_line(&mut self) -> DrawResult<(), DB> {
         let (x, zero) = (self.x.range(), self.y.coordinate(0.0));
         self.chart.draw_series([PathElement::new([(x.start, zero), (x.end, zero)], stroke(CURVE, 1.5))])?;
         Ok(())
     }
 
     /// Draws a legend where it covers little, if it leaves two thirds of the panel. Of all points, so many are drawn.
-    pub(super) fn legend(&mut self, series: &[Series], drawn: usize) -> Drawn<(), DB> {
+    pub(super) fn legend(&mut self, series: &[Series], drawn: usize) -> DrawResult<(), DB> {
         let area = self.chart.plotting_area().strip_coord_spec();
         let entries = legend::entries(series, drawn);
         let widths = entries.iter().map(|entry| width(&area, &entry.name, style::NUMBER));

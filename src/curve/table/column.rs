@@ -2,7 +2,7 @@
 
 /// The fields of a column, as text and as numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Column {
+pub(super) struct TableColumn {
     pub(super) name: String,
     /// Fields are added.
     pub(super) is_kept: bool,
@@ -24,10 +24,17 @@ pub(super) struct Flaw {
     pub(super) is_number: bool,
 }
 
-impl Column {
+impl TableColumn {
     /// A column without fields.
     pub(super) fn new(name: String) -> Self {
-        Column { name, is_kept: true, values: Vec::new(), flaws: Vec::new(), text: String::new(), ends: Vec::new() }
+        TableColumn {
+            name,
+            is_kept: true,
+            values: Vec::new(),
+            flaws: Vec::new(),
+            text: String::new(),
+            ends: Vec::new(),
+        }
     }
 
     /// Adds a field: its text, and the number that it is, NaN where it is missing.
@@ -59,7 +66,7 @@ impl Column {
 
     /// Selects rows.
     pub(super) fn select(&self, rows: &[usize]) -> Self {
-        let mut selected = Column { is_kept: self.is_kept, ..Column::new(self.name.clone()) };
+        let mut selected = TableColumn { is_kept: self.is_kept, ..TableColumn::new(self.name.clone()) };
         for &row in rows.iter().filter(|_| self.is_kept) {
             let flaw = self.flaw_of(row);
             let value = match flaw {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 
-use column::{Column, Flaw};
+use column::{Flaw, TableColumn};
 pub use error::TableError;
 pub use reader::{Separator, TableReader};
 pub use row::TableRow;
@@ -60,7 +60,7 @@ pub use row::TableRow;
 pub struct Table {
     /// Name of the file in error messages.
     source: String,
-    columns: Vec<Column>,
+    columns: Vec<TableColumn>,
     /// The places of the columns by their names.
     places: HashMap<String, usize>,
     /// The line at which each row ends, counted from 1.
@@ -195,7 +195,7 @@ impl Table {
     }
 
     /// The column of that name, or else of that number.
-    fn find(&self, name: &str) -> Result<&Column, TableError> {
+    fn find(&self, name: &str) -> Result<&TableColumn, TableError> {
         let place = self.place(name).ok_or_else(|| TableError::NoSuchColumn {
             source_name: self.source.clone(),
             name: name.to_owned(),
@@ -225,7 +225,7 @@ impl Table {
     }
 
     /// Says where a column has a field that is no finite number.
-    fn refuse(&self, column: &Column, flaw: Flaw) -> TableError {
+    fn refuse(&self, column: &TableColumn, flaw: Flaw) -> TableError {
         let (source_name, line, text) = (self.source.clone(), self.lines[flaw.row], column.field(flaw.row).to_owned());
         let column = column.name.clone();
         match flaw.is_number {

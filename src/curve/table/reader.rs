@@ -8,7 +8,7 @@ use std::path::Path;
 
 use csv::{ReaderBuilder, Trim};
 
-use super::column::Column;
+use super::column::TableColumn;
 use super::error::has_thousands;
 use super::lines::{Lines, Text};
 use super::{Table, TableError};
@@ -208,7 +208,7 @@ fn name_columns(table: &mut Table, heading: &[String], count: usize) -> Result<(
             }
             Entry::Vacant(place) => place.insert(index),
         };
-        table.columns.push(Column::new(name));
+        table.columns.push(TableColumn::new(name));
     }
     Ok(())
 }

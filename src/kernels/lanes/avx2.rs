@@ -3,29 +3,10 @@
 
 use std::arch::x86_64::*;
 
-use super::pair::{instructions, pair};
-use super::{LaneKernel, Register, Routine};
-use crate::kernels::registers::Registers;
-use crate::real::Real;
+use super::pair::{compiled_for, instructions, pair};
+use super::{Register, Routine};
 
-/// Runs a kernel in them, where they are [available](Registers::are_available).
-#[inline]
-pub(super) fn run<T: Real, R: Register<T>, K: LaneKernel<T>>(kernel: K) -> K::Output {
-    #[target_feature(enable = "avx2,fma")]
-    fn compiled<T: Real, R: Register<T>, K: LaneKernel<T>>(kernel: K) -> K::Output {
-        kernel.run::<R>()
-    }
-    assert!(Registers::Avx2.are_available());
-    // SAFETY: the processor has the instructions.
-    unsafe { compiled::<T, R, K>(kernel) }
-}
-
-/// Runs a routine in them; only where the processor has them are there any to call it for.
-#[target_feature(enable = "avx2,fma")]
-#[inline(never)]
-fn call<F: Routine>(routine: F) -> F::Output {
-    routine.run()
-}
+compiled_for!(Avx2, "avx2,fma");
 
 instructions! {
     less_pd(a: __m256d, b: __m256d) -> __m256d = _mm256_cmp_pd::<_CMP_LT_OQ>(a, b);

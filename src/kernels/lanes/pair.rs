@@ -1,5 +1,29 @@
 //! Two wide registers as one, written once for all sets of instructions.
 
+/// Functions that run kernels and routines in registers of one kind, compiled for their instructions.
+macro_rules! compiled_for {
+    ($registers:ident, $features:literal) => {
+        /// Runs a kernel in them, where they are [available](crate::kernels::registers::Registers::are_available).
+        #[inline]
+        pub(super) fn run<T: crate::real::Real, R: Register<T>, K: super::LaneKernel<T>>(kernel: K) -> K::Output {
+            #[target_feature(enable = $features)]
+            fn compiled<T: crate::real::Real, R: Register<T>, K: super::LaneKernel<T>>(kernel: K) -> K::Output {
+                kernel.run::<R>()
+            }
+            assert!(crate::kernels::registers::Registers::$registers.are_available());
+            // SAFETY: the processor has the instructions.
+            unsafe { compiled::<T, R, K>(kernel) }
+        }
+
+        /// Runs a routine in them; only where the processor has them are there any to call it for.
+        #[target_feature(enable = $features)]
+        #[inline(never)]
+        fn call<F: Routine>(routine: F) -> F::Output {
+            routine.run()
+        }
+    };
+}
+
 /// Operations that take more than one instruction, or a constant.
 macro_rules! instructions {
     ($($name:ident($($argument:ident: $raw:ty),*) -> $result:ty = $operation:expr;)*) => {
@@ -45,61 +69,27 @@ macro_rules! pair {
             fn as_mut_slice(&mut self) -> &mut [$float] {
                 unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), $lanes) }
             }
-            pair!(@operators $name: add $add, sub $sub, mul $mul, div $div);
-            #[inline(always)]
-            fn mul_add(self, a: Self, b: Self) -> Self {
-                unsafe { $name([$fma(self.0[0], a.0[0], b.0[0]), $fma(self.0[1], a.0[1], b.0[1])]) }
-            }
-            #[inline(always)]
-            fn neg(self) -> Self {
-                let $name([a, b]) = self;
-                unsafe { $name([$xor($splat(-0.0), a), $xor($splat(-0.0), b)]) }
-            }
-            #[inline(always)]
-            fn abs(self) -> Self {
-                let $name([a, b]) = self;
-                unsafe { $name([$and_not($splat(-0.0), a), $and_not($splat(-0.0), b)]) }
-            }
-            #[inline(always)]
-            fn sqrt(self) -> Self {
-                let $name([a, b]) = self;
-                unsafe { $name([$sqrt(a), $sqrt(b)]) }
-            }
-            #[inline(always)]
-            fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
-                let ($name([a, b]), $name([c, d])) = (self, other);
-                unsafe {
-                    let less = [$compare(a, c), $compare(b, d)];
-                    $name([$blend(otherwise.0[0], then.0[0], less[0]), $blend(otherwise.0[1], then.0[1], less[1])])
-                }
-            }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self {
+            pair! { @each $name:
+                add(self, other) |a, b| $add(a, b);
+                sub(self, other) |a, b| $sub(a, b);
+                mul(self, other) |a, b| $mul(a, b);
+                div(self, other) |a, b| $div(a, b);
+                mul_add(self, other, third) |a, b, c| $fma(a, b, c);
+                neg(self) |a| $xor($splat(-0.0), a);
+                abs(self) |a| $and_not($splat(-0.0), a);
+                sqrt(self) |a| $sqrt(a);
+                select_less(self, other, then, otherwise) |a, b, c, d| $blend(d, c, $compare(a, b));
                 // The instruction gives its second operand if there is a NaN.
-                let ($name([a, b]), $name([c, d])) = (self, other);
-                unsafe { $name([$max(c, a), $max(d, b)]) }
-            }
-            #[inline(always)]
-            fn min(self, other: Self) -> Self {
-                let ($name([a, b]), $name([c, d])) = (self, other);
-                unsafe { $name([$min(c, a), $min(d, b)]) }
+                max(self, other) |a, b| $max(b, a);
+                min(self, other) |a, b| $min(b, a);
+                copy_sign(self, sign) |a, b| $or($and_not($splat(-0.0), a), $and($splat(-0.0), b));
+                power_of_two(self) |a| $from_bits($left::<{ $float::MANTISSA_DIGITS as $shift - 1 }>($to_bits(a)));
+                significand(self) |a| $or($splat(1.0), $and($from_bits($splat_bits((1 << ($float::MANTISSA_DIGITS - 1)) - 1)), a));
             }
             #[inline(always)]
             fn is_at_least(self, other: Self) -> bool {
                 let ($name([a, b]), $name([c, d])) = (self, other);
                 unsafe { $at_least(a, c) && $at_least(b, d) }
-            }
-            #[inline(always)]
-            fn copy_sign(self, sign: Self) -> Self {
-                let signs = unsafe { $name([$and($splat(-0.0), sign.0[0]), $and($splat(-0.0), sign.0[1])]) };
-                let $name([a, b]) = self.abs();
-                unsafe { $name([$or(a, signs.0[0]), $or(b, signs.0[1])]) }
-            }
-            #[inline(always)]
-            fn power_of_two(self) -> Self {
-                const SHIFT: $shift = $float::MANTISSA_DIGITS as $shift - 1;
-                let $name([a, b]) = self;
-                unsafe { $name([$from_bits($left::<SHIFT>($to_bits(a))), $from_bits($left::<SHIFT>($to_bits(b)))]) }
             }
             #[inline(always)]
             fn exponent(self) -> Self {
@@ -113,27 +103,22 @@ macro_rules! pair {
                     $name([a, b]).sub(Self::splat(UNIT + ($float::MAX_EXP - 1) as $float))
                 }
             }
-            #[inline(always)]
-            fn significand(self) -> Self {
-                const FRACTION: $integer = (1 << ($float::MANTISSA_DIGITS - 1)) - 1;
-                let $name([a, b]) = self;
-                unsafe {
-                    let fraction = $from_bits($splat_bits(FRACTION));
-                    let one = $splat(1.0);
-                    $name([$or(one, $and(fraction, a)), $or(one, $and(fraction, b))])
-                }
-            }
         }
     };
-    (@operators $name:ident: $($function:ident $instruction:ident),*) => {
+    // Functions by what they do with each of the two registers.
+    (@each $name:ident: $($function:ident($self:ident $(, $other:ident)*) |$a:ident $(, $b:ident)*| $result:expr;)*) => {
         $(
             #[inline(always)]
-            fn $function(self, other: Self) -> Self {
-                let ($name([a, b]), $name([c, d])) = (self, other);
-                unsafe { $name([$instruction(a, c), $instruction(b, d)]) }
+            fn $function($self $(, $other: Self)*) -> Self {
+                unsafe {
+                    let ($a, $($b,)*) = ($self.0[0], $($other.0[0],)*);
+                    let first = $result;
+                    let ($a, $($b,)*) = ($self.0[1], $($other.0[1],)*);
+                    $name([first, $result])
+                }
             }
         )*
     };
 }
 
-pub(super) use {instructions, pair};
+pub(super) use {compiled_for, instructions, pair};

@@ -1,7 +1,7 @@
 //! Arrays for registers, for processors whose only wide registers are those that all of their kind have.
 
 use super::{Register, Routine};
-use crate::kernels::simd::multiply_add;
+use crate::kernels::simd::{PORTABLE_FUSED, multiply_add};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
@@ -9,9 +9,6 @@ use crate::scalar::Scalar;
 /// `LANES` floats, which the compiler puts into registers of 128 bits.
 #[derive(Debug, Clone, Copy)]
 pub struct Portable<T, const LANES: usize>([T; LANES]);
-
-/// Multiplying and adding is one instruction.
-const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
 
 impl<T: Real, const LANES: usize> Portable<T, LANES> {
     #[inline(always)]
@@ -53,7 +50,7 @@ macro_rules! lane_by_lane {
 
 impl<T: Real, const LANES: usize> Register<T> for Portable<T, LANES> {
     const LANES: usize = LANES;
-    const FUSED: bool = FUSED;
+    const FUSED: bool = PORTABLE_FUSED;
 
     #[inline(never)]
     fn call<F: Routine>(routine: F) -> F::Output {
@@ -95,7 +92,7 @@ impl<T: Real, const LANES: usize> Register<T> for Portable<T, LANES> {
     #[inline(always)]
     fn mul_add(mut self, a: Self, b: Self) -> Self {
         for l in 0..LANES {
-            self.0[l] = multiply_add::<T, FUSED>(self.0[l], a.0[l], b.0[l]);
+            self.0[l] = multiply_add::<T, PORTABLE_FUSED>(self.0[l], a.0[l], b.0[l]);
         }
         self
     }

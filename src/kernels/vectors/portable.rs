@@ -1,15 +1,12 @@
 //! Arrays for registers, which the compiler puts into the registers that every processor of the kind has.
 
 use super::Vector;
-use crate::kernels::simd::multiply_add;
+use crate::kernels::simd::{PORTABLE_FUSED, multiply_add};
 use crate::real::Real;
 
 /// Vector of as many floats as 128 bits hold.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PortableVector<T, const LANES: usize>([T; LANES]);
-
-/// Multiplying and adding is one instruction.
-const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
 
 impl<T: Real, const LANES: usize> Vector<T> for PortableVector<T, LANES> {
     const LANES: usize = LANES;
@@ -54,7 +51,7 @@ impl<T: Real, const LANES: usize> Vector<T> for PortableVector<T, LANES> {
     #[inline(always)]
     fn mul_add(mut self, a: Self, b: Self) -> Self {
         for l in 0..LANES {
-            self.0[l] = multiply_add::<T, FUSED>(self.0[l], a.0[l], b.0[l]);
+            self.0[l] = multiply_add::<T, PORTABLE_FUSED>(self.0[l], a.0[l], b.0[l]);
         }
         self
     }

@@ -1,10 +1,12 @@
 //! Arguments that say how data are weighted and how the solver works.
 
+use std::ops::RangeInclusive;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
 use marquardt::Loss;
 
-use crate::assignments::RangeAssignment;
+use crate::assignments::{self, NamedValue};
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Method")]
@@ -27,8 +29,8 @@ pub struct MethodArguments {
           value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub multi_start: Option<u32>,
     /// Ranges of parameters to start from
-    #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',', requires = "multi_start")]
-    pub range: Vec<RangeAssignment>,
+    #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',', requires = "multi_start", value_parser = assignments::range)]
+    pub range: Vec<NamedValue<RangeInclusive<f64>>>,
     /// Seed of random numbers
     #[arg(long, default_value_t = 0)]
     pub seed: u64,

@@ -22,7 +22,7 @@ pub use output::OutputArguments;
 pub use parameters::{ParameterArguments, check_once};
 pub use predict::PredictArguments;
 
-use crate::assignments::StartAssignment;
+use crate::assignments::{self, NamedValue};
 
 /// Fits curves to data in files, with standard errors, intervals, tests and plots.
 ///
@@ -73,8 +73,8 @@ pub struct CompareArguments {
     #[arg(long)]
     pub formula: Vec<String>,
     /// Starts of parameters, of whichever curve has them; the others are guessed from the data
-    #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',')]
-    pub start: Vec<StartAssignment>,
+    #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',', value_parser = assignments::start)]
+    pub start: Vec<NamedValue<f64>>,
     #[command(flatten)]
     pub method: MethodArguments,
     #[command(flatten)]

@@ -1,32 +1,32 @@
 //! Arguments for the parameters of a curve.
 
 use std::collections::HashSet;
-use std::ops::Bound;
+use std::ops::RangeInclusive;
 
 use clap::Args;
 use marquardt::Tie;
 use marquardt::curve::FitOptions;
 
-use crate::assignments::{FixAssignment, PriorAssignment, RangeAssignment, StartAssignment, TieAssignment};
+use crate::assignments::{self, NamedValue};
 use crate::failure::Failure;
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct ParameterArguments {
     /// Starts of parameters; the others are guessed from the data
-    #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',')]
-    pub start: Vec<StartAssignment>,
+    #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',', value_parser = assignments::start)]
+    pub start: Vec<NamedValue<f64>>,
     /// Bounds of parameters; an end may be left out
-    #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',')]
-    pub bounds: Vec<RangeAssignment>,
+    #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',', value_parser = assignments::range)]
+    pub bounds: Vec<NamedValue<RangeInclusive<f64>>>,
     /// Parameters that stay at their starts, or at a value
-    #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',')]
-    pub fix: Vec<FixAssignment>,
+    #[arg(long, value_name = "NAME[=VALUE],...", value_delimiter = ',', value_parser = assignments::fix)]
+    pub fix: Vec<NamedValue<Option<f64>>>,
     /// Parameter that follows from others by a formula; may be repeated
-    #[arg(long, value_name = "NAME=FORMULA")]
-    pub tie: Vec<TieAssignment>,
+    #[arg(long, value_name = "NAME=FORMULA", value_parser = assignments::tie)]
+    pub tie: Vec<NamedValue<String>>,
     /// Gaussian priors of parameters; the size of the noise must be known, as that of counts is
-    #[arg(long, value_name = "NAME=MEAN~DEVIATION,...", value_delimiter = ',')]
-    pub prior: Vec<PriorAssignment>,
+    #[arg(long, value_name = "NAME=MEAN~DEVIATION,...", value_delimiter = ',', value_parser = assignments::prior)]
+    pub prior: Vec<NamedValue<(f64, f64)>>,
 }
 
 impl ParameterArguments {
@@ -49,22 +49,22 @@ impl ParameterArguments {
     pub fn options(&self) -> Result<FitOptions<f64>, Failure> {
         check_once(self.named())?;
         let mut options = FitOptions::new();
-        for StartAssignment { name, value } in &self.start {
+        for NamedValue { name, value } in &self.start {
             options = options.start(name, *value);
         }
-        for RangeAssignment { name, low, high } in &self.bounds {
-            options = options.bounds(name, (Bound::Included(*low), Bound::Included(*high)));
+        for NamedValue { name, value } in &self.bounds {
+            options = options.bounds(name, value.clone());
         }
-        for FixAssignment { name, value } in &self.fix {
+        for NamedValue { name, value } in &self.fix {
             options = match value {
                 Some(value) => options.fix_at(name, *value),
                 None => options.fix(name),
             };
         }
-        for TieAssignment { name, formula } in &self.tie {
-            options = options.tie(name, Tie::parse(formula).map_err(Failure::of_formula("--tie"))?);
+        for NamedValue { name, value } in &self.tie {
+            options = options.tie(name, Tie::parse(value).map_err(Failure::of_formula("--tie"))?);
         }
-        for PriorAssignment { name, mean, deviation } in &self.prior {
+        for NamedValue { name, value: (mean, deviation) } in &self.prior {
             options = options.prior(name, *mean, *deviation);
         }
         Ok(options)
