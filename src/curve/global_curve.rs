@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::rows::index_of;
 use super::{AnyCurve, Curve};
-use crate::problem::{Evaluated, EvaluationError};
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// The curves of several data sets, some of whose parameters are the same; made by [`GlobalFit`](crate::GlobalFit).
@@ -37,7 +37,7 @@ impl<T: Real> DataSetCurve<'_, T> {
 
 impl<'a, T: Real> GlobalCurve<'a, T> {
     /// Rows of one data set after each other.
-    pub(super) fn runs(&self, x: &[T], width: usize) -> Result<Vec<(usize, Range<usize>)>, EvaluationError> {
+    pub(super) fn runs(&self, x: &[T], width: usize) -> Evaluated<Vec<(usize, Range<usize>)>> {
         let mut runs: Vec<(usize, Range<usize>)> = Vec::new();
         for (row, predictors) in x.chunks_exact(width).enumerate() {
             let part = index_of(predictors[0], self.parts.len(), "data set number")?;

@@ -10,7 +10,7 @@ use super::noise::Noise;
 use super::undefined_derivatives::Differences;
 use crate::distributed::Communicator;
 use crate::kernels::vector::{all_finite, dot};
-use crate::problem::{Capabilities, ConcurrentRows, Domain, EvaluationError, LeastSquares, Probe, advance};
+use crate::problem::{Capabilities, ConcurrentRows, Evaluated, LeastSquares, ParameterDomain, Probe, advance};
 use crate::real::Real;
 
 /// Whitened residuals of the data, followed by those of the priors, as functions of the free parameters. Of rows that ranks
@@ -85,7 +85,7 @@ impl<'p, T: Real> CurveProblem<'p, T> {
     }
 
     /// Fills `r` with the whitened residuals of data, which are not weighed by the likelihood, and those of priors.
-    pub(super) fn whitened(&mut self, free: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+    pub(super) fn whitened(&mut self, free: &[T], first: usize, r: &mut [T]) -> Evaluated {
         if !self.arrive(free) {
             r.fill(T::from_f64(f64::NAN));
             return Ok(());
@@ -94,7 +94,7 @@ impl<'p, T: Real> CurveProblem<'p, T> {
     }
 
     /// Writes the whitened residuals where all parameters are up to date; returns the cost of priors.
-    fn whitened_here(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError> {
+    fn whitened_here(&self, first: usize, r: &mut [T]) -> Evaluated<T> {
         let (of_data, of_priors) = r.split_at_mut(self.data_rows(first, r.len()));
         let predictors = self.data.predictors(first, of_data.len());
         self.curve.responses(predictors, self.data.width(), &self.all, of_data)?;
@@ -104,20 +104,14 @@ impl<'p, T: Real> CurveProblem<'p, T> {
     }
 
     /// Fills `r` with the residuals where all parameters are up to date; returns their cost, unless that is the sum of squares.
-    fn residuals_here(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError> {
+    fn residuals_here(&self, first: usize, r: &mut [T]) -> Evaluated<T> {
         let of_priors = self.whitened_here(first, r)?;
         let count = self.data_rows(first, r.len());
         Ok(of_priors + self.weigh(first, &mut r[..count], &mut []))
     }
 
     /// Fills rows of the Jacobian too, with room for rows of derivatives by all parameters.
-    fn linearize_here(
-        &self,
-        first: usize,
-        r: &mut [T],
-        jacobian: &mut [T],
-        wide: &mut Vec<T>,
-    ) -> Result<T, EvaluationError> {
+    fn linearize_here(&self, first: usize, r: &mut [T], jacobian: &mut [T], wide: &mut Vec<T>) -> Evaluated<T> {
         let count = self.data_rows(first, r.len());
         let (of_data, of_priors) = r.split_at_mut(count);
         let (data_rows, prior_rows) = jacobian.split_at_mut(count * self.map.free().len());
@@ -182,18 +176,12 @@ impl<'p, T: Real> CurveProblem<'p, T> {
 
 /// All parameters are up to date.
 impl<T: Real> ConcurrentRows<T> for CurveProblem<'_, T> {
-    fn evaluate_rows(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError> {
+    fn evaluate_rows(&self, first: usize, r: &mut [T]) -> Evaluated<T> {
         let cost = self.residuals_here(first, r)?;
         Ok(self.cost_or(cost, r))
     }
 
-    fn linearize_rows(
-        &self,
-        first: usize,
-        r: &mut [T],
-        jacobian: &mut [T],
-        room: &mut Vec<T>,
-    ) -> Result<T, EvaluationError> {
+    fn linearize_rows(&self, first: usize, r: &mut [T], jacobian: &mut [T], room: &mut Vec<T>) -> Evaluated<T> {
         let cost = self.linearize_here(first, r, jacobian, room)?;
         Ok(self.cost_or(cost, r))
     }
@@ -217,7 +205,7 @@ impl<T: Real> LeastSquares<T> for CurveProblem<'_, T> {
         }
     }
 
-    fn residuals(&mut self, free: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+    fn residuals(&mut self, free: &[T], first: usize, r: &mut [T]) -> Evaluated {
         if !self.arrive(free) {
             r.fill(T::from_f64(f64::NAN));
             self.cost = T::from_f64(f64::NAN);
@@ -227,7 +215,7 @@ impl<T: Real> LeastSquares<T> for CurveProblem<'_, T> {
         Ok(())
     }
 
-    fn linearize(&mut self, free: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+    fn linearize(&mut self, free: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Evaluated {
         if !self.arrive(free) {
             r.fill(T::from_f64(f64::NAN));
             jacobian.fill(T::from_f64(f64::NAN));
@@ -241,7 +229,7 @@ impl<T: Real> LeastSquares<T> for CurveProblem<'_, T> {
         Ok(())
     }
 
-    fn domain(&self) -> Domain<'_, T> {
+    fn domain(&self) -> ParameterDomain<'_, T> {
         self.map.bounds().into()
     }
 
@@ -271,7 +259,7 @@ impl<T: Real> Capabilities<T> for CurveProblem<'_, T> {
         v: &[T],
         first: usize,
         second: &mut [T],
-    ) -> Result<bool, EvaluationError> {
+    ) -> Evaluated<bool> {
         if self.likelihood.is_sum_of_squares() {
             return Ok(false);
         }

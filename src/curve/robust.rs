@@ -8,7 +8,7 @@ use super::map::ParameterMap;
 use super::problem::CurveProblem;
 use super::ranks::agreed;
 use super::total_work::TotalWork;
-use crate::problem::{EvaluationError, Loss, RobustLoss, shared_mad_scale};
+use crate::problem::{Evaluated, Loss, RobustLoss, shared_mad_scale};
 use crate::real::Real;
 use crate::solver::{LevenbergMarquardt, Report, SolveError, Status};
 
@@ -158,7 +158,7 @@ impl<T: Real> CheckedFit<'_, T> {
     }
 
     /// Whitened residuals of the data, before any loss weighs them.
-    pub(super) fn whitened_residuals(&self, at: &[T]) -> Result<Vec<T>, EvaluationError> {
+    pub(super) fn whitened_residuals(&self, at: &[T]) -> Evaluated<Vec<T>> {
         let mut residuals = vec![T::ZERO; self.data.y().len()];
         if !residuals.is_empty() {
             self.least_squares(&self.map).whitened(&self.map.gather(at), 0, &mut residuals)?;

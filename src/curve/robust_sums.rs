@@ -3,7 +3,7 @@
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::ranks::summed;
-use crate::problem::{EvaluationError, loss_at, shared_mad_scale};
+use crate::problem::{Evaluated, EvaluationError, loss_at, shared_mad_scale};
 use crate::real::Real;
 
 /// Sums over the residuals of all ranks, with `ψ` for the derivative of the loss.
@@ -23,7 +23,7 @@ pub(super) struct RobustSums<T> {
 
 impl<T: Real> RobustSums<T> {
     /// Computes the sums at these parameters; `None` where the loss is not robust. Collective.
-    pub(super) fn at(checked: &CheckedFit<'_, T>, at: &[T]) -> Result<Option<Self>, EvaluationError> {
+    pub(super) fn at(checked: &CheckedFit<'_, T>, at: &[T]) -> Evaluated<Option<Self>> {
         let Likelihood::Robust(loss, scale) = &checked.likelihood else { return Ok(None) };
         let mut residuals = Vec::new();
         let own = checked.whitened_residuals(at).map(|own| {

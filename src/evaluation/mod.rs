@@ -25,7 +25,7 @@ pub(crate) use tiles::Tiles;
 pub(crate) use with_ridge::{WithRidge, ridge_cost};
 
 use crate::manifold::Manifold;
-use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts};
+use crate::problem::{BlockJacobian, Evaluated, JacobianProducts};
 use crate::real::Real;
 
 /// The cost at a point.
@@ -140,25 +140,25 @@ pub trait Evaluation<T: Real> {
     fn size(&self) -> (usize, usize);
 
     /// The cost.
-    fn cost(&mut self, x: &[T]) -> Result<T, EvaluationError>;
+    fn cost(&mut self, x: &[T]) -> Evaluated<T>;
 
     /// The cost; the residuals of this rank are kept.
-    fn residuals(&mut self, x: &[T], kept: &mut [T]) -> Result<T, EvaluationError>;
+    fn residuals(&mut self, x: &[T], kept: &mut [T]) -> Evaluated<T>;
 
     /// Linearises, row by row.
-    fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError>;
+    fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Evaluated<Costs<T>>;
 
     /// Computes the other right-hand side at the point of the last linearisation; `false` if the problem cannot.
-    fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
+    fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Evaluated<bool>;
 
     /// `‖r(y) − r(x)‖²`; zero where that is not finite.
-    fn squared_change(&mut self, x: &[T], y: &[T]) -> Result<T, EvaluationError>;
+    fn squared_change(&mut self, x: &[T], y: &[T]) -> Evaluated<T>;
 
     /// The problem as one of blocks, to be linearised.
-    fn blocks(&mut self) -> Result<&mut dyn BlockJacobian<T>, EvaluationError>;
+    fn blocks(&mut self) -> Evaluated<&mut dyn BlockJacobian<T>>;
 
     /// The problem as one that multiplies by its Jacobian.
-    fn products(&mut self) -> Result<&mut dyn JacobianProducts<T>, EvaluationError>;
+    fn products(&mut self) -> Evaluated<&mut dyn JacobianProducts<T>>;
 
     /// Counts a linearisation by blocks or products.
     fn count_linearization(&mut self);

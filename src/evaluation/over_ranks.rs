@@ -3,7 +3,7 @@
 use super::pass_on::pass_on_evaluation;
 use super::{Along, Costs, Counts, Evaluation, Forcing, LinearChange, RankSync, RightHandSide, RowSums};
 use crate::manifold::Manifold;
-use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts};
+use crate::problem::{BlockJacobian, Evaluated, JacobianProducts};
 use crate::real::Real;
 
 /// The evaluation of this rank's rows, and the ranks that it is combined over; `None` on a single rank.
@@ -33,7 +33,7 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
     }
 
     #[inline]
-    fn cost(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+    fn cost(&mut self, x: &[T]) -> Evaluated<T> {
         let cost = self.own.cost(x);
         match &mut self.sync {
             None => cost,
@@ -41,7 +41,7 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
         }
     }
 
-    fn residuals(&mut self, x: &[T], kept: &mut [T]) -> Result<T, EvaluationError> {
+    fn residuals(&mut self, x: &[T], kept: &mut [T]) -> Evaluated<T> {
         let cost = self.own.residuals(x, kept);
         match &mut self.sync {
             None => cost,
@@ -50,14 +50,14 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
     }
 
     #[inline]
-    fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError> {
+    fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Evaluated<Costs<T>> {
         let costs = self.own.sum_rows(x, sums);
         let Some(sync) = &mut self.sync else { return costs };
         let costs = costs.map(|Costs { cost, squares }| [cost, squares]);
         sync.combine(sums, costs).map(|[cost, squares]| Costs { cost, squares })
     }
 
-    fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
+    fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Evaluated<bool> {
         let Some(sync) = &mut self.sync else { return self.own.force(along, rhs) };
         let own = self.own.force(&of_rank(along, sync.before), rhs);
         // All ranks know their rows, or none takes them.
@@ -65,7 +65,7 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
         sync.combine(rhs, unknown).map(|[unknown]| unknown == T::ZERO)
     }
 
-    fn squared_change(&mut self, x: &[T], y: &[T]) -> Result<T, EvaluationError> {
+    fn squared_change(&mut self, x: &[T], y: &[T]) -> Evaluated<T> {
         let change = self.own.squared_change(x, y);
         let Some(sync) = &mut self.sync else { return change };
         let [sum] = sync.combine(&mut (), change.map(|change| [change]))?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::tiles::Tiles;
 use crate::kernels::vector::dot;
 use crate::parallel;
-use crate::problem::{ConcurrentRows, EvaluationError};
+use crate::problem::{ConcurrentRows, Evaluated};
 use crate::real::Real;
 use crate::storage::Dynamic;
 
@@ -40,7 +40,7 @@ struct RowPart<T> {
     /// `Jᵀr`.
     gradient: Vec<T>,
     squares: T,
-    outcome: Result<T, EvaluationError>,
+    outcome: Evaluated<T>,
     /// Residuals and Jacobian of a tile.
     r: Vec<T>,
     jacobian: Vec<T>,
@@ -72,7 +72,7 @@ impl<T: Real> ParallelSums<T> {
     }
 
     /// The cost.
-    pub(crate) fn cost(&mut self, problem: &dyn ConcurrentRows<T>) -> Result<T, EvaluationError> {
+    pub(crate) fn cost(&mut self, problem: &dyn ConcurrentRows<T>) -> Evaluated<T> {
         let tile = self.tile;
         self.for_each_part(|part| {
             let mut cost = T::ZERO;
@@ -91,7 +91,7 @@ impl<T: Real> ParallelSums<T> {
         problem: &dyn ConcurrentRows<T>,
         gram: &mut [T],
         gradient: &mut [T],
-    ) -> Result<(T, T), EvaluationError> {
+    ) -> Evaluated<(T, T)> {
         let (tile, n) = (self.tile, self.n);
         let cost = self.for_each_part(|part| {
             let mut cost = T::ZERO;
@@ -121,10 +121,7 @@ impl<T: Real> ParallelSums<T> {
     }
 
     /// The sum of what `work` returns for the parts, or the error of the first that has one.
-    fn for_each_part(
-        &mut self,
-        work: impl Fn(&mut RowPart<T>) -> Result<T, EvaluationError> + Sync,
-    ) -> Result<T, EvaluationError> {
+    fn for_each_part(&mut self, work: impl Fn(&mut RowPart<T>) -> Evaluated<T> + Sync) -> Evaluated<T> {
         if self.parts.is_empty() {
             let group = self.group;
             self.parts = self.ranges().map(|groups| RowPart::new(groups.start * group..groups.end * group)).collect();

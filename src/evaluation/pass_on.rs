@@ -4,8 +4,8 @@
 macro_rules! pass_on_evaluation {
     ($each:ident) => {
         $crate::pass_on::pass_on! { $each
-            mut blocks() -> Result<&mut dyn BlockJacobian<T>, EvaluationError>;
-            mut products() -> Result<&mut dyn JacobianProducts<T>, EvaluationError>;
+            mut blocks() -> $crate::problem::Evaluated<&mut dyn BlockJacobian<T>>;
+            mut products() -> $crate::problem::Evaluated<&mut dyn JacobianProducts<T>>;
             mut count_linearization() -> ();
             mut take_back() -> ();
             mut learn(gain_ratio: T) -> ();

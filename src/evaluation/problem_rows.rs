@@ -5,7 +5,7 @@ use super::tiles::Tiles;
 use super::{Along, Costs, Counts, Evaluation, Forcing, LinearChange, RightHandSide, RowSums};
 use crate::kernels::vector::dot;
 use crate::manifold::Manifold;
-use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts, LeastSquares, LeastSquaresExt};
+use crate::problem::{BlockJacobian, Evaluated, JacobianProducts, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -58,7 +58,7 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
 
     /// Adds the rows of the problem, a tile at a time.
     #[inline]
-    fn sum_tiles(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError> {
+    fn sum_tiles(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Evaluated<Costs<T>> {
         let tiles = &mut self.workspace.tiles;
         if !tiles.forms_columns() {
             tiles.form_columns(self.problem.column_count(), self.problem.row_group());
@@ -83,7 +83,7 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
         (x, v): (&[T], &[T]),
         (ahead, probe): (&[T], T),
         rhs: &mut dyn RightHandSide<T>,
-    ) -> Result<bool, EvaluationError> {
+    ) -> Evaluated<bool> {
         let RowWorkspace { tiles, counts, has_own_cost, .. } = &mut *self.workspace;
         let mut by_difference = false;
         let evaluated = tiles.revisit(self.problem, x, |problem, first, at_hand, second| {
@@ -106,7 +106,7 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
         (ahead, probe): (&[T], T),
         linear: &LinearChange<'_, T>,
         rhs: &mut dyn RightHandSide<T>,
-    ) -> Result<bool, EvaluationError> {
+    ) -> Evaluated<bool> {
         let RowWorkspace { tiles, counts, .. } = &mut *self.workspace;
         let mut by_difference = false;
         tiles.visit(self.problem, |problem, first, second| {
@@ -121,7 +121,7 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
     }
 
     /// Adds `Jᵀu`, by the rows that are kept or by the problem's product.
-    fn pull_back(&mut self, x: &[T], u: &[T], rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
+    fn pull_back(&mut self, x: &[T], u: &[T], rhs: &mut dyn RightHandSide<T>) -> Evaluated<bool> {
         let RowWorkspace { tiles, has_own_cost, .. } = &mut *self.workspace;
         if *has_own_cost {
             return Ok(false);
@@ -146,7 +146,7 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
     }
 
     #[inline]
-    fn cost(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+    fn cost(&mut self, x: &[T]) -> Evaluated<T> {
         let RowWorkspace { tiles, parallel, counts, .. } = &mut *self.workspace;
         counts.residuals += 1;
         if let Some(parallel) = parallel
@@ -157,7 +157,7 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
         tiles.cost(self.problem, x)
     }
 
-    fn residuals(&mut self, x: &[T], kept: &mut [T]) -> Result<T, EvaluationError> {
+    fn residuals(&mut self, x: &[T], kept: &mut [T]) -> Evaluated<T> {
         let RowWorkspace { tiles, counts, .. } = &mut *self.workspace;
         counts.residuals += 1;
         let mut cost = T::ZERO;
@@ -171,7 +171,7 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
     }
 
     #[inline]
-    fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError> {
+    fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Evaluated<Costs<T>> {
         self.workspace.counts.jacobians += 1;
         sums.begin();
         let costs = if let Some(parallel) = &mut self.workspace.parallel
@@ -189,7 +189,7 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
         Ok(costs)
     }
 
-    fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError> {
+    fn force(&mut self, along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Evaluated<bool> {
         let &Along { x, v, ref by } = along;
         rhs.begin();
         match by {
@@ -201,7 +201,7 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
         }
     }
 
-    fn squared_change(&mut self, x: &[T], y: &[T]) -> Result<T, EvaluationError> {
+    fn squared_change(&mut self, x: &[T], y: &[T]) -> Evaluated<T> {
         let RowWorkspace { tiles, counts, .. } = &mut *self.workspace;
         let mut sum = T::ZERO;
         tiles.visit_pairs(self.problem, |problem, first, here, there| {
@@ -217,11 +217,11 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
         Ok(if sum.is_finite() { sum } else { T::ZERO })
     }
 
-    fn blocks(&mut self) -> Result<&mut dyn BlockJacobian<T>, EvaluationError> {
+    fn blocks(&mut self) -> Evaluated<&mut dyn BlockJacobian<T>> {
         self.problem.capabilities().blocks().ok_or_else(|| "the Jacobian is not made of blocks any more".into())
     }
 
-    fn products(&mut self) -> Result<&mut dyn JacobianProducts<T>, EvaluationError> {
+    fn products(&mut self) -> Evaluated<&mut dyn JacobianProducts<T>> {
         self.problem
             .capabilities()
             .products()
@@ -271,7 +271,7 @@ fn bend_without<T: Real, P: LeastSquares<T> + ?Sized>(
     first: usize,
     second: &mut [T],
     rhs: &mut dyn RightHandSide<T>,
-) -> Result<bool, EvaluationError> {
+) -> Evaluated<bool> {
     if let Some(sums) = rhs.sums() {
         return problem.capabilities().second_derivative_product(x, v, first, second, sums);
     }
@@ -293,7 +293,7 @@ fn second_derivatives<T: Real, P: LeastSquares<T> + ?Sized>(
     ahead: Option<(&[T], T)>,
     linear: impl Iterator<Item = (T, T)>,
     second: &mut [T],
-) -> Result<bool, EvaluationError> {
+) -> Evaluated<bool> {
     if problem.capabilities().second_directional_derivative(x, v, first, second)? {
         return Ok(false);
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Partial;
 use crate::distributed::{Communicator, RankError};
 use crate::kernels::vector::all_finite;
-use crate::problem::{EvaluationError, LeastSquares, LeastSquaresExt};
+use crate::problem::{Evaluated, EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 
 /// The ranks that the rows of a problem are spread over, where there are several.
@@ -90,8 +90,8 @@ impl<T: Real> RankSync<T> {
     pub(super) fn combine<const N: usize>(
         &mut self,
         partial: &mut (impl Partial<T> + ?Sized),
-        costs: Result<[T; N], EvaluationError>,
-    ) -> Result<[T; N], EvaluationError> {
+        costs: Evaluated<[T; N]>,
+    ) -> Evaluated<[T; N]> {
         let (costs, own) = match costs {
             Ok(costs) if self.request.is_none() => (costs, Ok(())),
             Ok(_) => ([T::from_f64(f64::NAN); N], Ok(())),
@@ -126,7 +126,7 @@ impl<T: Real> RankSync<T> {
     }
 
     /// A sum that is not finite may mean that a rank requests to stop.
-    fn exchange_requests(&mut self) -> Result<(), EvaluationError> {
+    fn exchange_requests(&mut self) -> Evaluated {
         let own: Vec<f64> = self.request.into_iter().map(|reason| reason as f64).collect();
         let requests = self.ranks.all_gather(&own).map_err(EvaluationError::new)?;
         self.stopped = requests.iter().flatten().next().map(|&reason| reason as usize);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::problem::{EvaluationError, LeastSquares, LeastSquaresExt};
+use crate::problem::{Evaluated, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -159,8 +159,8 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
         &mut self,
         problem: &mut P,
         x: &[T],
-        mut visit: impl FnMut(&mut P, Range<usize>, &mut [T], &mut [T]) -> Result<(), EvaluationError>,
-    ) -> Result<(), EvaluationError> {
+        mut visit: impl FnMut(&mut P, Range<usize>, &mut [T], &mut [T]) -> Evaluated,
+    ) -> Evaluated {
         let (m, columns, kept) = (problem.residual_count(), S::size(self.columns), self.kept);
         self.second ^= self.keeps_two;
         let ranges = ranges(m, self.rows);
@@ -184,7 +184,7 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
         problem: &mut dyn LeastSquares<T>,
         x: &[T],
         mut visit: impl FnMut(&mut [T], &mut [T]),
-    ) -> Result<(), EvaluationError> {
+    ) -> Evaluated {
         let (ranges, columns, last) = (ranges(problem.residual_count(), self.rows), S::size(self.columns), self.last());
         let are_here = std::mem::take(&mut last.complete);
         for rows in ranges {
@@ -219,8 +219,8 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
         &mut self,
         problem: &mut P,
         x: &[T],
-        mut visit: impl FnMut(&mut P, usize, Option<(&[T], &[T])>, &mut [T]) -> Result<bool, EvaluationError>,
-    ) -> Result<bool, EvaluationError> {
+        mut visit: impl FnMut(&mut P, usize, Option<(&[T], &[T])>, &mut [T]) -> Evaluated<bool>,
+    ) -> Evaluated<bool> {
         let columns = S::size(self.columns);
         let last = &mut self.linearized[usize::from(self.second)];
         let mut asked = false;
@@ -260,8 +260,8 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
     pub(crate) fn visit<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
-        mut visit: impl FnMut(&mut P, usize, &mut [T]) -> Result<(), EvaluationError>,
-    ) -> Result<(), EvaluationError> {
+        mut visit: impl FnMut(&mut P, usize, &mut [T]) -> Evaluated,
+    ) -> Evaluated {
         for rows in ranges(problem.residual_count(), self.rows) {
             visit(problem, rows.start, self.trial_residuals.first(rows.len()))?;
         }
@@ -272,8 +272,8 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
     pub(crate) fn visit_pairs<P: LeastSquares<T> + ?Sized>(
         &mut self,
         problem: &mut P,
-        mut visit: impl FnMut(&mut P, usize, &mut [T], &mut [T]) -> Result<(), EvaluationError>,
-    ) -> Result<(), EvaluationError> {
+        mut visit: impl FnMut(&mut P, usize, &mut [T], &mut [T]) -> Evaluated,
+    ) -> Evaluated {
         let last = &mut self.linearized[usize::from(self.second)];
         last.complete = false;
         for rows in ranges(problem.residual_count(), self.rows) {
@@ -284,7 +284,7 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
 
     /// The cost at `x`.
     #[inline]
-    pub(crate) fn cost<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, x: &[T]) -> Result<T, EvaluationError> {
+    pub(crate) fn cost<P: LeastSquares<T> + ?Sized>(&mut self, problem: &mut P, x: &[T]) -> Evaluated<T> {
         let mut cost = T::ZERO;
         self.visit(problem, |problem, first, r| {
             problem.residuals(x, first, r)?;
@@ -361,18 +361,12 @@ mod tests {
             ROWS
         }
 
-        fn residuals(&mut self, _: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        fn residuals(&mut self, _: &[f64], first: usize, r: &mut [f64]) -> Evaluated {
             r.iter_mut().zip(first..).for_each(|(r, row)| *r = row as f64);
             Ok(())
         }
 
-        fn linearize(
-            &mut self,
-            x: &[f64],
-            first: usize,
-            r: &mut [f64],
-            jacobian: &mut [f64],
-        ) -> Result<(), EvaluationError> {
+        fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], jacobian: &mut [f64]) -> Evaluated {
             self.asked += 1;
             self.residuals(x, first, r)?;
             jacobian.iter_mut().zip(first * COLUMNS..).for_each(|(number, place)| *number = place as f64);
@@ -423,11 +417,11 @@ mod tests {
             fn residual_count(&self) -> usize {
                 FEW
             }
-            fn residuals(&mut self, x: &[f64], _: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+            fn residuals(&mut self, x: &[f64], _: usize, r: &mut [f64]) -> Evaluated {
                 r.fill(x[0]);
                 Ok(())
             }
-            fn linearize(&mut self, x: &[f64], _: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+            fn linearize(&mut self, x: &[f64], _: usize, r: &mut [f64], j: &mut [f64]) -> Evaluated {
                 r.fill(x[0]);
                 j.fill(x[0]);
                 Ok(())

@@ -3,7 +3,7 @@
 use super::pass_on::pass_on_evaluation;
 use super::{Along, Costs, Counts, Evaluation, RightHandSide, RowSums};
 use crate::manifold::Manifold;
-use crate::problem::{BlockJacobian, EvaluationError, JacobianProducts};
+use crate::problem::{BlockJacobian, Evaluated, JacobianProducts};
 use crate::real::Real;
 
 /// An evaluation, and the weights `w` of the ridge; there are none without a ridge.
@@ -29,22 +29,22 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for WithRidge<'_, E, T> {
     pass_on_evaluation!(inner);
     crate::pass_on::pass_on! { inner
         ref size() -> (usize, usize);
-        mut force(along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Result<bool, EvaluationError>;
-        mut squared_change(x: &[T], y: &[T]) -> Result<T, EvaluationError>;
+        mut force(along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Evaluated<bool>;
+        mut squared_change(x: &[T], y: &[T]) -> Evaluated<T>;
         mut is_cheap() -> bool;
         mut stop(reason: usize) -> bool;
         ref stopped() -> Option<usize>;
     }
 
-    fn cost(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+    fn cost(&mut self, x: &[T]) -> Evaluated<T> {
         Ok(self.inner.cost(x)? + ridge_cost(self.weights, x))
     }
 
-    fn residuals(&mut self, x: &[T], kept: &mut [T]) -> Result<T, EvaluationError> {
+    fn residuals(&mut self, x: &[T], kept: &mut [T]) -> Evaluated<T> {
         Ok(self.inner.residuals(x, kept)? + ridge_cost(self.weights, x))
     }
 
-    fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Result<Costs<T>, EvaluationError> {
+    fn sum_rows(&mut self, x: &[T], sums: &mut dyn RowSums<T>) -> Evaluated<Costs<T>> {
         let costs = self.inner.sum_rows(x, sums)?;
         if self.weights.is_empty() {
             return Ok(costs);

@@ -9,7 +9,7 @@ use crate::lists::prefix_sums;
 use crate::manifold::Manifold;
 use crate::parallel;
 use crate::problem::{
-    BlockJacobian, Capabilities, ConcurrentBlocks, Domain, EvaluationError, LeastCurvature, LeastSquares,
+    BlockJacobian, Capabilities, ConcurrentBlocks, Evaluated, LeastCurvature, LeastSquares, ParameterDomain,
 };
 use crate::real::Real;
 use crate::solver::SolveError;
@@ -274,12 +274,7 @@ impl<'p, T: Real> Active<'p, T> {
     }
 
     /// Fills `r` with the residuals of residual blocks that follow each other, under their losses; returns their cost.
-    fn residuals_of(
-        &self,
-        blocks: Range<usize>,
-        points: &BlockPoints<'_, T>,
-        mut r: &mut [T],
-    ) -> Result<T, EvaluationError> {
+    fn residuals_of(&self, blocks: Range<usize>, points: &BlockPoints<'_, T>, mut r: &mut [T]) -> Evaluated<T> {
         let mut cost = T::ZERO;
         for (group, range) in self.in_groups(blocks) {
             for k in range {
@@ -341,11 +336,11 @@ impl<T: Real> LeastSquares<T> for Active<'_, T> {
         self.residuals.max(1)
     }
 
-    fn domain(&self) -> Domain<'_, T> {
-        Domain::default().with_manifold(&self.layout)
+    fn domain(&self) -> ParameterDomain<'_, T> {
+        ParameterDomain::default().with_manifold(&self.layout)
     }
 
-    fn residuals(&mut self, x: &[T], _: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+    fn residuals(&mut self, x: &[T], _: usize, r: &mut [T]) -> Evaluated {
         let points = self.points(x);
         let mut costs: Vec<_> = self.parts.iter().map(|_| Ok(T::ZERO)).collect();
         let mut others = r;
@@ -355,12 +350,12 @@ impl<T: Real> LeastSquares<T> for Active<'_, T> {
             (blocks.clone(), r, cost)
         });
         parallel::for_each(parts.collect(), |(blocks, r, cost)| *cost = self.residuals_of(blocks, &points, r));
-        self.cost = costs.into_iter().sum::<Result<T, EvaluationError>>()?;
+        self.cost = costs.into_iter().sum::<Evaluated<T>>()?;
         Ok(())
     }
 
     /// Fills the rows of the whole Jacobian, for the dense forms.
-    fn linearize(&mut self, x: &[T], _: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+    fn linearize(&mut self, x: &[T], _: usize, r: &mut [T], jacobian: &mut [T]) -> Evaluated {
         self.take_directions(x);
         let (points, columns) = (self.points(x), &self.layout.columns);
         let width = self.layout.tangent_size();
@@ -423,7 +418,7 @@ impl<T: Real> BlockJacobian<T> for Active<'_, T> {
         }
     }
 
-    fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError> {
+    fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Evaluated<T> {
         self.take_directions(x);
         self.linearize_range(x, 0..self.residual_blocks.len(), visit)
     }
@@ -439,12 +434,7 @@ impl<T: Real> BlockJacobian<T> for Active<'_, T> {
 }
 
 impl<T: Real> ConcurrentBlocks<T> for Active<'_, T> {
-    fn linearize_range(
-        &self,
-        x: &[T],
-        blocks: Range<usize>,
-        visit: &mut dyn FnMut(&[T], &[T]),
-    ) -> Result<T, EvaluationError> {
+    fn linearize_range(&self, x: &[T], blocks: Range<usize>, visit: &mut dyn FnMut(&[T], &[T])) -> Evaluated<T> {
         let points = self.points(x);
         let mut cost = T::ZERO;
         for (group, range) in self.in_groups(blocks) {

@@ -8,7 +8,7 @@ use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved};
 use super::preconditioned::Inexact;
 use crate::evaluation::{Costs, Evaluation};
 use crate::kernels::vector::{dot, scale_twice, scaled_norm};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// A system equivalent to `(JᵀJ + λD²)x = b`, and how it is solved.
@@ -59,7 +59,7 @@ impl<T: Real, S: BlockSystem<T>> LinearModel<T> for BlockNormal<T, S> {
         S::FORM
     }
 
-    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated<Costs<T>> {
         evaluation.count_linearization();
         let candidate = 1 - self.current;
         let (cost, squares) = self.rows[candidate].linearize(evaluation.blocks()?, x)?;
@@ -68,7 +68,7 @@ impl<T: Real, S: BlockSystem<T>> LinearModel<T> for BlockNormal<T, S> {
         Ok(Costs { cost, squares })
     }
 
-    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Evaluated {
         self.current = 1 - self.current;
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::sparse::TooLarge;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
 use crate::lists::Lists;
-use crate::problem::{BlockJacobian, EvaluationError};
+use crate::problem::{BlockJacobian, Evaluated};
 use crate::real::Real;
 
 /// Structure of a block Jacobian: the blocks of columns in which each residual block has derivatives.
@@ -147,7 +147,7 @@ impl<T: Real> BlockRows<T> {
     }
 
     /// Takes the rows of a problem at `x`; returns the cost, and the sum of the squares of the rows.
-    pub(super) fn linearize(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Result<(T, T), EvaluationError> {
+    pub(super) fn linearize(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Evaluated<(T, T)> {
         self.values.clear();
         self.gradient.fill(T::ZERO);
         self.diagonal.items.fill(T::ZERO);

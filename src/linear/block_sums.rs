@@ -9,7 +9,7 @@ use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::add_scaled;
 use crate::lists::Lists;
 use crate::parallel;
-use crate::problem::{BlockJacobian, EvaluationError};
+use crate::problem::{BlockJacobian, Evaluated};
 use crate::real::Real;
 
 /// Fewest residual blocks of a part.
@@ -77,7 +77,7 @@ struct PartSums<T> {
     shared: Vec<T>,
     gradient: Vec<T>,
     squares: T,
-    outcome: Result<T, EvaluationError>,
+    outcome: Evaluated<T>,
 }
 
 impl<T: Real> BlockSums<T> {
@@ -116,7 +116,7 @@ impl<T: Real> BlockSums<T> {
         x: &[T],
         (gram, gradient): (&mut [T], &mut [T]),
         rows: &mut [KeptRows<T>],
-    ) -> Result<(T, T), EvaluationError> {
+    ) -> Evaluated<(T, T)> {
         let (mut own, shared) = gram.split_at_mut(self.shared.start);
         let mut rows = rows.iter_mut();
         let additions = self.parts.iter_mut().map(|BlockPart { structure, sums }| {
@@ -330,7 +330,7 @@ impl<'a, T: Real> Addition<'a, T> {
     }
 
     /// Checks that the residual blocks were those of the structure.
-    fn finish(&self) -> Result<(), EvaluationError> {
+    fn finish(&self) -> Evaluated {
         match self.contradiction.or((!self.is_complete()).then_some(self.block)) {
             None => Ok(()),
             Some(block) => {

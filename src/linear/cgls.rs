@@ -5,7 +5,7 @@ use super::matrix_free::ProductSystem;
 use super::model::{Unsolved, scaled_gradient_norm};
 use super::product_point::{DampedProducts, ProductPoint};
 use crate::kernels::vector::{add_scaled, all_finite, dot};
-use crate::problem::{EvaluationError, JacobianProducts};
+use crate::problem::{Evaluated, JacobianProducts};
 use crate::real::Real;
 
 /// End of the rounds of conjugate gradients.
@@ -128,7 +128,7 @@ impl<T: Real> ProductSystem<T> for Cgls<T> {
         self.rounds.resize(m, n);
     }
 
-    fn linearize(&mut self, _: &mut dyn JacobianProducts<T>) -> Result<Option<T>, EvaluationError> {
+    fn linearize(&mut self, _: &mut dyn JacobianProducts<T>) -> Evaluated<Option<T>> {
         Ok(None)
     }
 
@@ -190,7 +190,7 @@ impl<T: Real> ProductSystem<T> for Cgls<T> {
         Ok((dot(&self.step, &self.step) + dot(&self.step, &self.rounds.solution)) / lambda)
     }
 
-    fn gradient_norm(&mut self, at: &mut DampedProducts<'_, T>, d: &[T]) -> Result<T, EvaluationError> {
+    fn gradient_norm(&mut self, at: &mut DampedProducts<'_, T>, d: &[T]) -> Evaluated<T> {
         Ok(scaled_gradient_norm(&at.point.gradient, d))
     }
 }

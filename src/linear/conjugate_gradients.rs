@@ -5,7 +5,7 @@ use super::product_point::DampedProducts;
 use crate::kernels::Scratch;
 use crate::kernels::triangular::solve_cholesky;
 use crate::kernels::vector::{add_scaled, dot};
-use crate::problem::{EvaluationError, JacobianProducts};
+use crate::problem::{Evaluated, JacobianProducts};
 use crate::real::Real;
 
 /// Rounds after which a system that has not converged is answered by more damping.
@@ -53,7 +53,7 @@ impl<T: Real> ConjugateGradients<T> {
     }
 
     /// Takes up a new `K`, and returns its trace; `None` where that is not known.
-    pub(super) fn linearize(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<Option<T>, EvaluationError> {
+    pub(super) fn linearize(&mut self, products: &mut dyn JacobianProducts<T>) -> Evaluated<Option<T>> {
         self.has_blocks = products.row_gram_blocks(&mut self.blocks)?;
         let blocks = self.blocks.chunks_exact(self.group * self.group);
         let trace = || blocks.flat_map(|block| block.iter().step_by(self.group + 1)).copied().sum();
@@ -78,12 +78,7 @@ impl<T: Real> ConjugateGradients<T> {
     }
 
     /// `K u`.
-    pub(super) fn multiply(
-        &mut self,
-        products: &mut DampedProducts<'_, T>,
-        u: &[T],
-        product: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    pub(super) fn multiply(&mut self, products: &mut DampedProducts<'_, T>, u: &[T], product: &mut [T]) -> Evaluated {
         gram_times(products, &mut self.parameters, u, product)
     }
 
@@ -134,12 +129,7 @@ impl<T: Real> ConjugateGradients<T> {
 }
 
 /// `product = JJᵀu`, with room for `Jᵀu`.
-fn gram_times<T: Real>(
-    products: &mut DampedProducts<'_, T>,
-    room: &mut [T],
-    u: &[T],
-    product: &mut [T],
-) -> Result<(), EvaluationError> {
+fn gram_times<T: Real>(products: &mut DampedProducts<'_, T>, room: &mut [T], u: &[T], product: &mut [T]) -> Evaluated {
     products.multiply_transposed(u, room)?;
     products.multiply(room, product)
 }

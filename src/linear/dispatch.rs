@@ -16,7 +16,7 @@ use super::pass_on::pass_on_model;
 use super::row_model::RowModel;
 use crate::evaluation::{Along, Costs, Evaluation};
 use crate::pass_on::behind_pointer;
-use crate::problem::{BlockJacobian, EvaluationError};
+use crate::problem::BlockJacobian;
 use crate::real::Real;
 use crate::storage::Dynamic;
 

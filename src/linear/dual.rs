@@ -7,7 +7,7 @@ use crate::evaluation::{Along, Costs, Evaluation, Partial, RowSums};
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
 use crate::kernels::vector::{add_rows_times, add_scaled, dot, scaled_norm};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// The rows themselves at the current point and at a candidate for the next, and the factor of `K + λI`,
@@ -111,14 +111,14 @@ impl<T: Real> LinearModel<T> for DualForm<T> {
         LinearForm::Dual
     }
 
-    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated<Costs<T>> {
         self.resize(evaluation.size().0);
         let costs = evaluation.sum_rows(x, &mut self.candidate)?;
         self.swap();
         Ok(costs)
     }
 
-    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Evaluated {
         self.swap();
         Ok(())
     }

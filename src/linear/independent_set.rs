@@ -42,7 +42,7 @@ pub(in crate::linear) mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::problem::{BlockJacobian, EvaluationError};
+    use crate::problem::{BlockJacobian, Evaluated};
 
     /// A structure without numbers.
     struct Stated {
@@ -59,7 +59,7 @@ pub(in crate::linear) mod tests {
             self.touched.iter().for_each(|touched| visit(touched));
         }
 
-        fn linearize_blocks(&mut self, _: &[f64], _: &mut dyn FnMut(&[f64], &[f64])) -> Result<f64, EvaluationError> {
+        fn linearize_blocks(&mut self, _: &[f64], _: &mut dyn FnMut(&[f64], &[f64])) -> Evaluated<f64> {
             Err("there are no numbers".into())
         }
     }

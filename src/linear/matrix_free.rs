@@ -7,7 +7,7 @@ use super::model::{Damped, Drawn, LinearModel, Unsolved};
 use super::product_point::{DampedProducts, ProductPoint};
 use crate::evaluation::{Along, Costs, Evaluation, Forcing, LinearChange};
 use crate::kernels::vector::{all_finite, dot};
-use crate::problem::{EvaluationError, JacobianProducts};
+use crate::problem::{Evaluated, JacobianProducts};
 use crate::real::Real;
 
 /// A way to solve `(JᵀJ + λI)δ = −Jᵀr` by products with `J`, with the image `Jδ` beside the unknowns.
@@ -21,7 +21,7 @@ pub(super) trait ProductSystem<T: Real> {
     fn resize(&mut self, m: usize, n: usize, group: usize);
 
     /// Takes up a new `J`, and returns `‖J‖²`; `None` where that is not known.
-    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<Option<T>, EvaluationError>;
+    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>) -> Evaluated<Option<T>>;
 
     /// Solves for the step and its image, and returns its length.
     fn solve(&mut self, at: &mut DampedProducts<'_, T>, image: &mut [T]) -> Result<T, Unsolved>;
@@ -48,7 +48,7 @@ pub(super) trait ProductSystem<T: Real> {
     fn inverse_form(&mut self, at: &mut DampedProducts<'_, T>, image: &[T]) -> Result<T, Unsolved>;
 
     /// `‖D⁻¹Jᵀr‖`.
-    fn gradient_norm(&mut self, at: &mut DampedProducts<'_, T>, d: &[T]) -> Result<T, EvaluationError>;
+    fn gradient_norm(&mut self, at: &mut DampedProducts<'_, T>, d: &[T]) -> Evaluated<T>;
 }
 
 /// A linear model that multiplies by `J`.
@@ -86,7 +86,7 @@ impl<T: Real, S: ProductSystem<T>> MatrixFree<T, S> {
     }
 
     /// Linearises at `x`; returns infinity where something is not finite.
-    fn linearize_at(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
+    fn linearize_at(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated<T> {
         self.ridge = IsotropicRidge::new(evaluation.ridge());
         let (m, group) = evaluation.size();
         let MatrixFree { point, trace, image, forcing, system, .. } = self;
@@ -128,12 +128,12 @@ impl<T: Real, S: ProductSystem<T>> LinearModel<T> for MatrixFree<T, S> {
         self.system.form()
     }
 
-    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated<Costs<T>> {
         evaluation.count_linearization();
         self.linearize_at(evaluation, x).map(Costs::of_squares)
     }
 
-    fn take_back(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<(), EvaluationError> {
+    fn take_back(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated {
         self.linearize_at(evaluation, x).map(|_| ())
     }
 
@@ -192,7 +192,7 @@ impl<T: Real, S: ProductSystem<T>> LinearModel<T> for MatrixFree<T, S> {
         self.system.inverse_form(&mut self.point.with(damped.evaluation.products()?), &self.image)
     }
 
-    fn gradient_norm(&mut self, evaluation: &mut dyn Evaluation<T>, d: &[T]) -> Result<T, EvaluationError> {
+    fn gradient_norm(&mut self, evaluation: &mut dyn Evaluation<T>, d: &[T]) -> Evaluated<T> {
         self.system.gradient_norm(&mut self.point.with(evaluation.products()?), d)
     }
 }
@@ -233,11 +233,7 @@ impl<T: Real> IsotropicRidge<T> {
 
 /// `‖J‖²`, estimated by the mean of `‖Jᵀz‖²` over a few `z` of random signs (Hutchinson 1990). `signs` and `product` are room
 /// for as many numbers as there are rows and columns.
-fn estimate_trace<T: Real>(
-    products: &mut dyn JacobianProducts<T>,
-    signs: &mut [T],
-    product: &mut [T],
-) -> Result<T, EvaluationError> {
+fn estimate_trace<T: Real>(products: &mut dyn JacobianProducts<T>, signs: &mut [T], product: &mut [T]) -> Evaluated<T> {
     let mut sum = T::ZERO;
     // Any odd number: the same signs at every point, so that solves can be repeated to the last bit.
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -9,7 +9,7 @@ use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::solve_cholesky;
 use crate::kernels::vector::{add_scaled, dot};
-use crate::problem::{EvaluationError, JacobianProducts};
+use crate::problem::{Evaluated, JacobianProducts};
 use crate::real::Real;
 
 /// `δ = a − Jᵀu` for coefficients `u` of the rows and a shift `a` of the parameters, with the image `Jδ` beside it.
@@ -77,7 +77,7 @@ impl<T: Real> ProductSystem<T> for MatrixFreeDual<T> {
         }
     }
 
-    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>) -> Result<Option<T>, EvaluationError> {
+    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>) -> Evaluated<Option<T>> {
         match &mut self.solver {
             Solver::DenseGram(DenseGram { gram, inverse_pivots, .. }) => {
                 products.row_gram(gram)?;
@@ -146,7 +146,7 @@ impl<T: Real> ProductSystem<T> for MatrixFreeDual<T> {
         Ok(-dot(image, &self.work))
     }
 
-    fn gradient_norm(&mut self, at: &mut DampedProducts<'_, T>, _: &[T]) -> Result<T, EvaluationError> {
+    fn gradient_norm(&mut self, at: &mut DampedProducts<'_, T>, _: &[T]) -> Evaluated<T> {
         self.work.copy_from_slice(&at.point.r);
         self.solver.multiply(at, &self.work, &mut self.product)?;
         Ok(dot(&self.work, &self.product).max(T::ZERO).sqrt())
@@ -180,12 +180,7 @@ impl<T: Real> Solver<T> {
     }
 
     /// `Ku`.
-    fn multiply(
-        &mut self,
-        products: &mut DampedProducts<'_, T>,
-        u: &[T],
-        product: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn multiply(&mut self, products: &mut DampedProducts<'_, T>, u: &[T], product: &mut [T]) -> Evaluated {
         match self {
             Solver::DenseGram(dense) => {
                 symmetric_times(&dense.gram, u, product);

@@ -5,7 +5,7 @@ use super::form::LinearForm;
 use super::held::{Held, free_part};
 use crate::evaluation::{Along, Costs, Evaluation, Forcing, RightHandSide};
 use crate::kernels::vector::{add_scaled, dot, scale_twice};
-use crate::problem::EvaluationError;
+use crate::problem::{Evaluated, EvaluationError};
 use crate::real::Real;
 
 /// The damped system is singular to working precision: its solution would be noise.
@@ -135,10 +135,10 @@ pub trait LinearModel<T: Real> {
 
     /// Linearises at `x`, which is the current point from then on, unless there is an error. A model that is not finite has to be
     /// [taken back](Self::take_back).
-    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError>;
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated<Costs<T>>;
 
     /// Returns to the point `x` before the last [`linearize`](Self::linearize).
-    fn take_back(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<(), EvaluationError>;
+    fn take_back(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated;
 
     /// The gradient `Jᵀr` of the cost; empty where `J` is not formed and a step of training does not ask for it.
     fn gradient(&self) -> &[T];
@@ -183,7 +183,7 @@ pub trait LinearModel<T: Real> {
     fn inverse_form(&mut self, damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved>;
 
     /// `‖D⁻¹Jᵀr‖`.
-    fn gradient_norm(&mut self, evaluation: &mut dyn Evaluation<T>, d: &[T]) -> Result<T, EvaluationError> {
+    fn gradient_norm(&mut self, evaluation: &mut dyn Evaluation<T>, d: &[T]) -> Evaluated<T> {
         let _ = evaluation;
         Ok(scaled_gradient_norm(self.gradient(), d))
     }

@@ -9,7 +9,7 @@ use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
 use crate::kernels::vector::{dot, scale_twice, scaled_norm};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -97,14 +97,14 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for DenseNormal<T, S> {
     }
 
     #[inline(always)]
-    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated<Costs<T>> {
         let costs = evaluation.sum_rows(x, self.candidate())?;
         self.second = !self.second;
         Ok(costs)
     }
 
     #[inline(always)]
-    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Evaluated {
         self.second = !self.second;
         Ok(())
     }

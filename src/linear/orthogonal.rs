@@ -6,7 +6,7 @@ use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved, sum_for
 use crate::evaluation::{Along, Costs, Evaluation, Partial, RowSums};
 use crate::kernels::triangular::{absorb_rows, read_triangle, solve_upper, solve_upper_transposed, write_triangle};
 use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice, scaled_norm};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -108,13 +108,13 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for Orthogonal<T, S> {
         LinearForm::Qr
     }
 
-    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated<Costs<T>> {
         let costs = evaluation.sum_rows(x, self)?;
         self.swap();
         Ok(costs)
     }
 
-    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Evaluated {
         self.swap();
         Ok(())
     }

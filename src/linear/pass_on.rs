@@ -5,8 +5,8 @@
 macro_rules! pass_on_model {
     (linearize $each:ident) => {
         $crate::pass_on::pass_on! { $each
-            mut linearize(evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError>;
-            mut take_back(evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<(), EvaluationError>;
+            mut linearize(evaluation: &mut dyn Evaluation<T>, x: &[T]) -> $crate::problem::Evaluated<Costs<T>>;
+            mut take_back(evaluation: &mut dyn Evaluation<T>, x: &[T]) -> $crate::problem::Evaluated;
         }
     };
     (solve $each:ident) => {
@@ -21,7 +21,7 @@ macro_rules! pass_on_model {
             ref quadratic_form(v: &[T]) -> T;
             ref gram_times(v: &[T], product: &mut [T]) -> ();
             mut inverse_form(damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved>;
-            mut gradient_norm(evaluation: &mut dyn Evaluation<T>, d: &[T]) -> Result<T, EvaluationError>;
+            mut gradient_norm(evaluation: &mut dyn Evaluation<T>, d: &[T]) -> $crate::problem::Evaluated<T>;
         }
     };
     (learn $each:ident) => {

@@ -1,7 +1,7 @@
 //! Products with a Jacobian of which the problem may know the transpose only.
 
 use crate::kernels::vector::dot;
-use crate::problem::{EvaluationError, JacobianProducts};
+use crate::problem::{Evaluated, JacobianProducts};
 use crate::real::Real;
 
 /// A point where `J` is multiplied by, and the damping there.
@@ -43,12 +43,12 @@ pub(super) struct DampedProducts<'a, T> {
 
 impl<T: Real> DampedProducts<'_, T> {
     /// Fills `product` with `Jᵀu`.
-    pub(super) fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    pub(super) fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Evaluated {
         self.products.multiply_transposed(u, product)
     }
 
     /// Fills `product` with `Jv`.
-    pub(super) fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    pub(super) fn multiply(&mut self, v: &[T], product: &mut [T]) -> Evaluated {
         let DampedProducts { products, point: ProductPoint { x, ahead, is_exact, r, .. } } = self;
         if products.multiply(v, product)? {
             return Ok(());

@@ -8,7 +8,7 @@ use super::normal::DenseNormal;
 use super::orthogonal::Orthogonal;
 use super::pass_on::pass_on_model;
 use crate::evaluation::{Along, Costs, Evaluation};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -57,7 +57,7 @@ macro_rules! in_use {
 
 impl<T: Real, S: Storage<T>> LinearModel<T> for RowModel<T, S> {
     #[inline(always)]
-    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated<Costs<T>> {
         if let Other::None = self.other {
             return self.normal.linearize(evaluation, x);
         }
@@ -71,7 +71,7 @@ impl<T: Real, S: Storage<T>> LinearModel<T> for RowModel<T, S> {
     }
 
     #[inline(always)]
-    fn take_back(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<(), EvaluationError> {
+    fn take_back(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated {
         if self.points == 1 {
             // The normal equations are still those of the point before.
             (self.other, self.points) = (Other::None, 0);

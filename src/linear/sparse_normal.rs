@@ -13,7 +13,7 @@ use super::sparse::{
 };
 use crate::evaluation::{Costs, Evaluation};
 use crate::kernels::vector::{dot, scale_twice, scaled_norm};
-use crate::problem::{BlockJacobian, EvaluationError, Rate, Work};
+use crate::problem::{BlockJacobian, Evaluated, Rate, Work};
 use crate::real::Real;
 
 /// Exponent of `ε` in the damping that reveals undetermined directions.
@@ -110,11 +110,7 @@ impl<T: Real> SparseNormal<T> {
     }
 
     /// The normal equations at `x`, and a structure that contradicts itself.
-    pub(crate) fn at(
-        problem: &mut dyn BlockJacobian<T>,
-        n: usize,
-        x: &[T],
-    ) -> Result<Result<Self, PlanError>, EvaluationError> {
+    pub(crate) fn at(problem: &mut dyn BlockJacobian<T>, n: usize, x: &[T]) -> Evaluated<Result<Self, PlanError>> {
         let normal =
             BlockStructure::new(problem, n).and_then(|structure| SparseNormal::new(Arc::new(structure), usize::MAX));
         let mut normal = match normal {
@@ -187,11 +183,7 @@ impl<T: Real> SparseNormal<T> {
 
     /// Makes the candidate of the residual blocks of the problem at `x`; returns their cost, and the sum of the squares of the
     /// rows.
-    pub(crate) fn add_blocks(
-        &mut self,
-        problem: &mut dyn BlockJacobian<T>,
-        x: &[T],
-    ) -> Result<(T, T), EvaluationError> {
+    pub(crate) fn add_blocks(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Evaluated<(T, T)> {
         let BlockEquations { gram, gradient, rows } = &mut self.sums[1 - self.current];
         if !(std::mem::take(&mut self.needs_rows) || self.rows_help) {
             *rows = Vec::new();
@@ -252,14 +244,14 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         LinearForm::SparseCholesky
     }
 
-    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Result<Costs<T>, EvaluationError> {
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated<Costs<T>> {
         evaluation.count_linearization();
         let (cost, squares) = self.add_blocks(evaluation.blocks()?, x)?;
         self.swap();
         Ok(Costs { cost, squares })
     }
 
-    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Result<(), EvaluationError> {
+    fn take_back(&mut self, _: &mut dyn Evaluation<T>, _: &[T]) -> Evaluated {
         self.swap();
         Ok(())
     }

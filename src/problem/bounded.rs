@@ -1,7 +1,7 @@
 //! Bounds put on any problem.
 
 use super::forward::forward;
-use super::{Bounds, BoundsError, Domain, LeastSquares};
+use super::{Bounds, BoundsError, LeastSquares, ParameterDomain};
 use crate::real::Real;
 
 /// A problem with bounds on its parameters, in place of those it may have had.
@@ -59,7 +59,7 @@ impl<T: Real, P: LeastSquares<T>> Bounded<T, P> {
 impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Bounded<T, P> {
     forward!(self => self.problem; parameter_count residual_count row_group residuals linearize capabilities parameter_name);
 
-    fn domain(&self) -> Domain<'_, T> {
+    fn domain(&self) -> ParameterDomain<'_, T> {
         self.problem.domain().with_bounds(&self.bounds)
     }
 }

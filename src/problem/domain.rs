@@ -8,43 +8,43 @@ use crate::real::Real;
 ///
 /// ```
 /// use marquardt::Bounds;
-/// use marquardt::problem::Domain;
+/// use marquardt::problem::ParameterDomain;
 ///
 /// let positive = Bounds::unbounded(2).with(0, 0.0, f64::INFINITY)?;
-/// let domain = Domain::default().with_bounds(&positive);
+/// let domain = ParameterDomain::default().with_bounds(&positive);
 /// assert_eq!(domain.bounds().map(Bounds::len), Some(2));
 /// assert!(domain.manifold().is_none());
 /// # Ok::<(), marquardt::problem::BoundsError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Domain<'a, T: Real> {
+pub struct ParameterDomain<'a, T: Real> {
     bounds: Option<&'a Bounds<T>>,
     manifold: Option<&'a dyn Manifold<T>>,
 }
 
 /// All of `Rⁿ`.
-impl<T: Real> Default for Domain<'_, T> {
+impl<T: Real> Default for ParameterDomain<'_, T> {
     #[inline]
     fn default() -> Self {
-        Domain { bounds: None, manifold: None }
+        ParameterDomain { bounds: None, manifold: None }
     }
 }
 
 /// A box, or all of `Rⁿ` without bounds.
-impl<'a, T: Real> From<Option<&'a Bounds<T>>> for Domain<'a, T> {
+impl<'a, T: Real> From<Option<&'a Bounds<T>>> for ParameterDomain<'a, T> {
     #[inline]
     fn from(bounds: Option<&'a Bounds<T>>) -> Self {
-        Domain { bounds, manifold: None }
+        ParameterDomain { bounds, manifold: None }
     }
 }
 
-impl<'a, T: Real> Domain<'a, T> {
+impl<'a, T: Real> ParameterDomain<'a, T> {
     /// Bounds that the parameters must keep: those of the minimum, and of every point that the solver evaluates. A solve reads them
     /// once, at its start.
     #[inline]
     #[must_use]
     pub fn with_bounds(self, bounds: &'a Bounds<T>) -> Self {
-        Domain { bounds: Some(bounds), ..self }
+        ParameterDomain { bounds: Some(bounds), ..self }
     }
 
     /// Manifold that points are on, of as many entries as there are parameters. The solver then moves a point `x` by a step `δ` to
@@ -53,7 +53,7 @@ impl<'a, T: Real> Domain<'a, T> {
     #[inline]
     #[must_use]
     pub fn with_manifold(self, manifold: &'a dyn Manifold<T>) -> Self {
-        Domain { manifold: Some(manifold), ..self }
+        ParameterDomain { manifold: Some(manifold), ..self }
     }
 
     /// The bounds; `None` without any.

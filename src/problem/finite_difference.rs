@@ -1,7 +1,7 @@
 //! Residuals given by a closure over floats, differentiated by differences.
 
 use super::sparsity::{Sparsity, SparsityError};
-use super::{BlockJacobian, Bounds, Capabilities, Domain, EvaluationError, LeastSquares};
+use super::{BlockJacobian, Bounds, Capabilities, EvaluationError, LeastSquares, ParameterDomain};
 use crate::autodiff::difference::typical;
 use crate::autodiff::{Difference, Stencil};
 use crate::kernels::vector::safe_norm;
@@ -225,7 +225,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> BlockJaco
 }
 
 impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSquares<T> for FiniteDifference<T, F> {
-    fn domain(&self) -> Domain<'_, T> {
+    fn domain(&self) -> ParameterDomain<'_, T> {
         self.bounds.as_ref().into()
     }
 

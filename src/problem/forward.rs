@@ -35,7 +35,7 @@ macro_rules! forward {
             -> Result<(), $crate::EvaluationError>);
     };
     (@domain $this:ident $inner:expr) => {
-        $crate::problem::forward::forward!(@ref $this $inner, domain() -> $crate::problem::Domain<'_, T>);
+        $crate::problem::forward::forward!(@ref $this $inner, domain() -> $crate::problem::ParameterDomain<'_, T>);
     };
     (@capabilities $this:ident $inner:expr) => {
         $crate::problem::forward::forward!(@mut $this $inner, capabilities() -> &mut dyn $crate::problem::Capabilities<T>);

@@ -1,7 +1,7 @@
 //! The least-squares problem as the engine sees it.
 
 use super::capabilities::none;
-use super::{Capabilities, Domain, EvaluationError};
+use super::{Capabilities, EvaluationError, ParameterDomain};
 use crate::kernels::vector::dot;
 use crate::manifold::Manifold;
 use crate::real::Real;
@@ -89,14 +89,14 @@ pub trait LeastSquares<T: Real> {
     fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError>;
 
     /// Fills `r` as [`residuals`](Self::residuals) does, and `jacobian` with the same rows of `J`, row after row
-    /// (`jacobian[i * n + j] = ∂r_{first + i}/∂x_j`). On a [manifold](Domain::with_manifold), `J` has a column for each entry of a step.
+    /// (`jacobian[i * n + j] = ∂r_{first + i}/∂x_j`). On a [manifold](ParameterDomain::with_manifold), `J` has a column for each entry of a step.
     fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError>;
 
     /// Set of the points that the parameters may be at: all of `Rⁿ` by default, or within [bounds](crate::Bounds), or on a
     /// [manifold](crate::manifold::Manifold).
     #[inline]
-    fn domain(&self) -> Domain<'_, T> {
-        Domain::default()
+    fn domain(&self) -> ParameterDomain<'_, T> {
+        ParameterDomain::default()
     }
 
     /// Abilities of the problem besides its rows: blocks, products, rows on several threads, a loss of its own; none by default. A problem

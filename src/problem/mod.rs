@@ -24,7 +24,7 @@
 //!
 //! Each of these can be combined with bounds ([`Bounded`]), outliers ([`Robust`], with a [`Loss`]), parameters that enter linearly ([`Separable`]),
 //! points on manifolds ([`OnManifold`]), several threads ([`ConcurrentRows`], [`ConcurrentBlocks`]) and several ranks ([`Sharded`]).
-//! [`Objective`] is what optimizers step on. A problem of one's own states its bounds or its manifold as its [`Domain`], and offers blocks,
+//! [`Objective`] is what optimizers step on. A problem of one's own states its bounds or its manifold as its [`ParameterDomain`], and offers blocks,
 //! products, threads, or a loss of its own as [`Capabilities`].
 
 mod analytic;
@@ -69,7 +69,7 @@ pub use bounds::{BoundSide, Bounds, BoundsError};
 pub use capabilities::Capabilities;
 pub use concurrent_rows::ConcurrentRows;
 pub use derivative_check::{DerivativeCheck, Discrepancy, check_derivatives};
-pub use domain::Domain;
+pub use domain::ParameterDomain;
 pub use evaluation_error::{Evaluated, EvaluationError};
 pub use finite_difference::FiniteDifference;
 pub use jacobian_products::{JacobianProducts, ProductWork};

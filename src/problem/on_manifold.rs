@@ -1,7 +1,7 @@
 //! A problem in the numbers of its points, moved along a manifold.
 
 use super::forward::forward;
-use super::{Capabilities, Domain, EvaluationError, LeastSquares, LeastSquaresExt};
+use super::{Capabilities, EvaluationError, LeastSquares, LeastSquaresExt, ParameterDomain};
 use crate::manifold::Manifold;
 use crate::real::Real;
 
@@ -66,8 +66,8 @@ impl<T: Real, P: LeastSquares<T>, M: Manifold<T>> OnManifold<T, P, M> {
 impl<T: Real, P: LeastSquares<T>, M: Manifold<T>> LeastSquares<T> for OnManifold<T, P, M> {
     forward!(self => self.problem; parameter_count residual_count row_group residuals parameter_name);
 
-    fn domain(&self) -> Domain<'_, T> {
-        Domain::default().with_manifold(&self.manifold)
+    fn domain(&self) -> ParameterDomain<'_, T> {
+        ParameterDomain::default().with_manifold(&self.manifold)
     }
 
     fn capabilities(&mut self) -> &mut dyn Capabilities<T> {

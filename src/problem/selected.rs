@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::forward::forward;
 use super::{
-    Bounds, Capabilities, Domain, EvaluationError, JacobianProducts, LeastSquares, LeastSquaresExt, ProductWork,
+    Bounds, Capabilities, EvaluationError, JacobianProducts, LeastSquares, LeastSquaresExt, ParameterDomain,
+    ProductWork,
 };
 use crate::real::Real;
 
@@ -92,7 +93,7 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
         Ok(())
     }
 
-    fn domain(&self) -> Domain<'_, T> {
+    fn domain(&self) -> ParameterDomain<'_, T> {
         self.memory.bounds.as_ref().into()
     }
 

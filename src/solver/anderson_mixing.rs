@@ -15,7 +15,7 @@ use super::space::Space;
 use crate::evaluation::Evaluation;
 use crate::kernels::vector::add_scaled;
 use crate::linear::LinearModel;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -98,7 +98,7 @@ impl<T: Real, S: Storage<T>> AndersonMixing<T, S> {
 pub(super) fn mix<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     solve: &mut Solve<'_, '_, T, P, E>,
     mut reduction: T,
-) -> Result<Option<Status>, EvaluationError> {
+) -> Evaluated<Option<Status>> {
     let rounding = T::from_f64(ROUNDING) * T::EPSILON;
     let is_lost = |reduction: T, cost: T| reduction <= rounding * rounding * cost.abs();
     let Solve { descent, evaluation, ends } = solve;

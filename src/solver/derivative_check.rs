@@ -7,7 +7,7 @@ use super::space::Space;
 use crate::evaluation::Evaluation;
 use crate::kernels::vector::dot;
 use crate::linear::LinearModel;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// Lengths of the differences that are tried, relative to the first.
@@ -29,7 +29,7 @@ pub(super) fn derivatives_are_wrong<T: Real, P: DescentParts<T>, E: Evaluation<T
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
     reach: T,
-) -> Result<bool, EvaluationError> {
+) -> Evaluated<bool> {
     if descent.model.form().multiplies() || !follow_the_gradient(descent, reach) {
         return Ok(false);
     }
@@ -62,7 +62,7 @@ fn slope_along<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     evaluation: &mut E,
     length: T,
     slope: T,
-) -> Result<Option<T>, EvaluationError> {
+) -> Evaluated<Option<T>> {
     let halves = [T::ONE, T::from_f64(0.5), T::from_f64(0.25)].map(|half| half * length);
     let mut quotients = [T::ZERO; 3];
     for (quotient, length) in quotients.iter_mut().zip(halves) {

@@ -11,7 +11,7 @@ use super::{Refusal, Scaling};
 use crate::evaluation::{Costs, Evaluation};
 use crate::kernels::vector::all_finite;
 use crate::linear::{Lesson, LinearModel, Recovery};
-use crate::problem::EvaluationError;
+use crate::problem::{Evaluated, EvaluationError};
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -74,7 +74,7 @@ pub(super) trait Ends<T: Real, P: DescentParts<T>> {
         descent: &mut Descent<T, P>,
         evaluation: &mut E,
         trial: &Trial<T>,
-    ) -> Result<Option<Self::Outcome>, EvaluationError>;
+    ) -> Evaluated<Option<Self::Outcome>>;
 }
 
 /// A point, the linear model around it, and the parts that make steps.
@@ -119,7 +119,7 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
 
     /// Linearises at the trial point, to start from there. Returns false if the point or its linear model is not finite.
     #[inline]
-    pub(super) fn start<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<bool, EvaluationError> {
+    pub(super) fn start<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Evaluated<bool> {
         self.here.costs = Costs::UNKNOWN;
         Ok(self.linearize_trial(evaluation)?.is_some())
     }
@@ -132,7 +132,7 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
 
     /// Repeats the iteration until something ends it.
     #[inline]
-    pub(super) fn run<E, N>(&mut self, evaluation: &mut E, ends: &mut N) -> Result<N::Outcome, EvaluationError>
+    pub(super) fn run<E, N>(&mut self, evaluation: &mut E, ends: &mut N) -> Evaluated<N::Outcome>
     where
         E: Evaluation<T>,
         N: Ends<T, P>,
@@ -150,7 +150,7 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
 
     /// One iteration: solve the damped system, try the step, take it or damp more.
     #[inline]
-    fn iterate<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<Trial<T>, EvaluationError> {
+    fn iterate<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Evaluated<Trial<T>> {
         let (damping, mut refinement, mut system) = self.parts(evaluation);
         let mut choice = damping.damp(&mut system);
         if choice.is_err() || system.failure.is_some() {
@@ -189,7 +189,7 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
         &mut self,
         evaluation: &mut E,
         mut failure: Option<EvaluationError>,
-    ) -> Result<Result<T, IllConditioned>, EvaluationError> {
+    ) -> Evaluated<Result<T, IllConditioned>> {
         loop {
             if let Some(error) = failure {
                 return Err(error);
@@ -227,7 +227,7 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
 
     /// Moves to the trial point if its cost is low enough.
     #[inline]
-    fn judge<E: Evaluation<T>>(&mut self, evaluation: &mut E, trial: &mut Trial<T>) -> Result<(), EvaluationError> {
+    fn judge<E: Evaluation<T>>(&mut self, evaluation: &mut E, trial: &mut Trial<T>) -> Evaluated {
         let before = self.here.costs.cost;
         if self.arrival == (Arrival::AtOnce { promising: true }) {
             let Some(cost) = self.linearize_trial(evaluation)? else {
@@ -263,12 +263,7 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
 
     /// Stays at the trial point, unless its linear model speaks against it.
     #[inline]
-    fn confirm<E: Evaluation<T>>(
-        &mut self,
-        evaluation: &mut E,
-        trial: &mut Trial<T>,
-        before: T,
-    ) -> Result<(), EvaluationError> {
+    fn confirm<E: Evaluation<T>>(&mut self, evaluation: &mut E, trial: &mut Trial<T>, before: T) -> Evaluated {
         let (now, then) = (self.here.costs, self.trial.costs);
         if now.cost > before {
             // Rounded in another way, the sum with the Jacobian is not lower.
@@ -293,7 +288,7 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
 
     /// Makes the trial point, whose cost is known, the current one.
     #[inline]
-    fn arrive<E: Evaluation<T>>(&mut self, evaluation: &mut E, cost: T) -> Result<bool, EvaluationError> {
+    fn arrive<E: Evaluation<T>>(&mut self, evaluation: &mut E, cost: T) -> Evaluated<bool> {
         if self.arrival != Arrival::Leave {
             return Ok(self.linearize_trial(evaluation)?.is_some());
         }
@@ -304,17 +299,14 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
 
     /// The cost at the trial point; infinite where that is.
     #[inline]
-    pub(super) fn trial_cost<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<T, EvaluationError> {
+    pub(super) fn trial_cost<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Evaluated<T> {
         let x = self.trial.x.as_ref();
         if all_finite(x) { self.refinement.trial_cost(evaluation, x) } else { Ok(T::INFINITY) }
     }
 
     /// Linearises at the trial point and makes it the current one; stays, and returns `None`, where it is not finite.
     #[inline]
-    pub(super) fn linearize_trial<E: Evaluation<T>>(
-        &mut self,
-        evaluation: &mut E,
-    ) -> Result<Option<T>, EvaluationError> {
+    pub(super) fn linearize_trial<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Evaluated<Option<T>> {
         if !all_finite(self.trial.x.as_ref()) {
             return Ok(None);
         }
@@ -336,7 +328,7 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
 
     /// Undoes a [`linearize_trial`](Self::linearize_trial) that moved.
     #[inline]
-    pub(super) fn return_from_trial<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Result<(), EvaluationError> {
+    pub(super) fn return_from_trial<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Evaluated {
         swap(&mut self.here, &mut self.trial);
         self.scale.swap();
         self.space.arrive(evaluation, self.here.x.as_ref());
@@ -346,10 +338,7 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
 
     /// Linearises the current point again.
     #[cold]
-    pub(super) fn linearize_again<E: Evaluation<T>>(
-        &mut self,
-        evaluation: &mut E,
-    ) -> Result<Option<T>, EvaluationError> {
+    pub(super) fn linearize_again<E: Evaluation<T>>(&mut self, evaluation: &mut E) -> Evaluated<Option<T>> {
         self.trial.x = self.here.x.clone();
         self.linearize_trial(evaluation)
     }

@@ -13,7 +13,7 @@ use super::{Scaling, Settings, Status};
 use crate::evaluation::{Evaluation, Partial, RowSums};
 use crate::kernels::vector::{dot, underflows};
 use crate::linear::LinearModel;
-use crate::problem::{BoundSide, EvaluationError};
+use crate::problem::{BoundSide, Evaluated};
 use crate::real::Real;
 
 /// Cosines of up to `ε` to this power count as zero: 3.8e-7 in double precision, 1.5e-3 in single.
@@ -155,7 +155,7 @@ pub(super) fn verdict<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     evaluation: &mut E,
     settings: &Settings<T>,
     claim: Status,
-) -> Result<Status, EvaluationError> {
+) -> Evaluated<Status> {
     let passes = is_stationary(descent, settings) || is_at_rounding(descent, evaluation)?;
     if passes && !hides_a_gradient(descent, evaluation, settings)? {
         return Ok(if claim == Status::NoProgress { Status::StepTolerance } else { claim });
@@ -186,7 +186,7 @@ fn is_flat<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, settings: &Sett
 fn is_at_rounding<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
-) -> Result<bool, EvaluationError> {
+) -> Evaluated<bool> {
     let noise = squared_noise(descent, evaluation)?;
     let unit = T::from_f64(ROUNDING);
     let squared_cosine = squared_gradient_cosine(descent);
@@ -197,7 +197,7 @@ fn is_at_rounding<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
 pub(super) fn squared_noise<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
-) -> Result<T, EvaluationError> {
+) -> Evaluated<T> {
     let mut noise = T::ZERO;
     for alternate in [false, true] {
         displace(descent, evaluation, alternate);
@@ -231,7 +231,7 @@ fn hides_a_gradient<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
     settings: &Settings<T>,
-) -> Result<bool, EvaluationError> {
+) -> Evaluated<bool> {
     if underflows(descent.here.costs.cost) {
         // Nor is there a cost that could fall: the start had one.
         return Ok(false);

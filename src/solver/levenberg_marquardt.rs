@@ -50,7 +50,7 @@ use crate::real::Real;
 ///
 /// # Bounds
 ///
-/// Where a problem has [bounds](crate::problem::Domain::with_bounds), every step is the minimum of the damped linear model within them,
+/// Where a problem has [bounds](crate::problem::ParameterDomain::with_bounds), every step is the minimum of the damped linear model within them,
 /// with its own set of parameters at bounds, and all that is said of the gradient is said of the parameters that no bound
 /// holds. So the solve ends at a minimum within the bounds, to all digits; parameters that end at one are exactly there,
 /// and in [`Report::active`]. No point outside is evaluated. A start outside is refused.

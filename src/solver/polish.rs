@@ -12,7 +12,7 @@ use super::space::Space;
 use super::{Settings, Status};
 use crate::evaluation::Evaluation;
 use crate::linear::{Lesson, LinearModel, Recovery};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// Largest number of steps of the polish.
@@ -34,7 +34,7 @@ const SLOW: f64 = 1e-3;
 pub(super) fn polish<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     solve: &mut Solve<'_, '_, T, P, E>,
     status: Status,
-) -> Result<(Status, Option<T>), EvaluationError> {
+) -> Evaluated<(Status, Option<T>)> {
     if solve.descent.model.form().multiplies() {
         // There is no going back from a linearisation.
         return Ok((status, None));
@@ -82,7 +82,7 @@ pub(super) fn polish<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
 /// Solves for the first undamped step, exactly from now on, by another system if need be.
 fn first_step<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     solve: &mut Solve<'_, '_, T, P, E>,
-) -> Result<Option<T>, EvaluationError> {
+) -> Evaluated<Option<T>> {
     let Solve { descent, evaluation, .. } = solve;
     descent.step.exact = true;
     let mut reduction = gauss_newton(descent, *evaluation)?;
@@ -109,7 +109,7 @@ fn is_at_last_digits<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, setti
 pub(super) fn gauss_newton<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
-) -> Result<Option<T>, EvaluationError> {
+) -> Evaluated<Option<T>> {
     let (_, _, mut system) = descent.parts(evaluation);
     let solved = system.solve(T::ZERO);
     if let Some(error) = system.failure.take() {

@@ -23,7 +23,7 @@ use super::space::Space;
 use crate::evaluation::Evaluation;
 use crate::kernels::vector::scaled_norm;
 use crate::linear::{LinearForm, LinearModel};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// Largest number of parameters.
@@ -86,7 +86,7 @@ struct SecondLook<'s, T: Real, P: DescentParts<T>, E> {
 pub(super) fn look_again<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     solve: &mut Solve<'_, '_, T, P, E>,
     left: Option<T>,
-) -> Result<(bool, Option<Status>), EvaluationError> {
+) -> Evaluated<(bool, Option<Status>)> {
     let nothing = Ok((false, None));
     let Solve { descent, evaluation, ends } = solve;
     let (settings, before) = (ends.settings, descent.here.costs.cost);
@@ -142,7 +142,7 @@ fn least_gain<T: Real>(settings: &Settings<T>, cost: T) -> T {
 
 impl<T: Real, P: DescentParts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
     /// Tries shares of the undamped step, plain steps, and, if none of these is lower, points along the null space.
-    fn search(&mut self, undamped: Option<T>, along_null_space: bool) -> Result<(), EvaluationError> {
+    fn search(&mut self, undamped: Option<T>, along_null_space: bool) -> Evaluated {
         if let Some(predicted) = undamped {
             let step = self.descent.step.delta.clone();
             let step: &[T] = step.as_ref();
@@ -169,7 +169,7 @@ impl<T: Real, P: DescentParts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
     }
 
     /// Tries steps of all dampings: in all parameters, in those that are not coarse, and in all but one.
-    fn try_plain_steps(&mut self, model: &mut PlainModel<P::Storage>) -> Result<(), EvaluationError> {
+    fn try_plain_steps(&mut self, model: &mut PlainModel<P::Storage>) -> Evaluated {
         let unit = COARSE * T::EPSILON.to_f64();
         let n = self.descent.step.delta.as_ref().len();
         let alone = if n <= FEW { n } else { 0 };
@@ -191,7 +191,7 @@ impl<T: Real, P: DescentParts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
     }
 
     /// Tries points along the null space: along what each parameter alone has in it, and between each two where they are few.
-    fn try_null_space(&mut self, mut model: PlainModel<P::Storage>) -> Result<(), EvaluationError> {
+    fn try_null_space(&mut self, mut model: PlainModel<P::Storage>) -> Evaluated {
         let (n, lost) = (self.descent.step.delta.as_ref().len(), LOST * T::EPSILON.to_f64());
         let (norms, squares) = (self.descent.scale.norms(), self.descent.here.costs.squares);
         let reach = scaled_norm(norms, self.sizes()).max(squares.sqrt()).to_f64();
@@ -226,7 +226,7 @@ impl<T: Real, P: DescentParts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
     }
 
     /// Tries points along a direction, both ways, at growing distances.
-    fn try_line(&mut self, direction: &[f64], reach: f64) -> Result<(), EvaluationError> {
+    fn try_line(&mut self, direction: &[f64], reach: f64) -> Evaluated {
         let mut share = T::EPSILON.to_f64().powf(0.25);
         while share <= 1.0 {
             for side in [share, -share] {
@@ -245,7 +245,7 @@ impl<T: Real, P: DescentParts<T>, E: Evaluation<T>> SecondLook<'_, T, P, E> {
     }
 
     /// Keeps the point after the step if it is the lowest so far, within the bounds.
-    fn try_step(&mut self, (lambda, predicted): (f64, f64)) -> Result<(), EvaluationError> {
+    fn try_step(&mut self, (lambda, predicted): (f64, f64)) -> Evaluated {
         let Descent { space, here, step, trial, .. } = &mut *self.descent;
         if self.evaluation.counts().total() >= self.limit {
             return Ok(());

@@ -7,7 +7,7 @@ use super::{LevenbergMarquardt, Report, SolveError, Status};
 use crate::kernels::vector::dot;
 use crate::linear::Forms;
 use crate::precision::compile_once;
-use crate::problem::{EvaluationError, LeastSquares, Separable, SeparableError, linear_parameters};
+use crate::problem::{Evaluated, LeastSquares, Separable, SeparableError, linear_parameters};
 use crate::real::Real;
 
 /// Costs that are further apart, relative to the lower one, are not the same.
@@ -192,7 +192,7 @@ impl<T: Real> LevenbergMarquardt<T, AnyPolicy<'_, T>> {
 
 /// Returns true if the cost at the point found is that of the problem with eliminated parameters: these are linear there. A
 /// parameter that looks linear at the start may not be elsewhere, as the frequency of a sine near zero.
-fn are_linear<T: Real>(problem: &mut dyn LeastSquares<T>, found: &Report<T>) -> Result<bool, EvaluationError> {
+fn are_linear<T: Real>(problem: &mut dyn LeastSquares<T>, found: &Report<T>) -> Evaluated<bool> {
     let mut r = vec![T::ZERO; problem.residual_count()];
     problem.residuals(&found.x, 0, &mut r)?;
     let cost = T::from_f64(0.5) * dot(&r, &r);

@@ -11,7 +11,7 @@ use super::{Evaluations, Observer, Report, Settings, Status};
 use crate::clock::Stopwatch;
 use crate::evaluation::Evaluation;
 use crate::linear::LinearModel;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// Largest number of times that a second look may find a lower point.
@@ -76,13 +76,13 @@ impl<'e, 's, T: Real, P: DescentParts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, 
 
     /// Repeats the iteration until something ends it.
     #[inline]
-    fn descend(&mut self) -> Result<Status, EvaluationError> {
+    fn descend(&mut self) -> Evaluated<Status> {
         self.descent.run(self.evaluation, &mut self.ends)
     }
 
     /// Ends a solve whose descent found nothing more to gain: polishes, and descends again from where a second look finds a
     /// lower point.
-    fn finish(&mut self, mut status: Status) -> Result<Status, EvaluationError> {
+    fn finish(&mut self, mut status: Status) -> Evaluated<Status> {
         let settings = self.ends.settings;
         let mut looks = 0;
         loop {

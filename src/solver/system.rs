@@ -6,7 +6,7 @@ use super::space::{Faces, Space};
 use crate::evaluation::{Along, Evaluation, Forcing};
 use crate::kernels::vector::{add_scaled, all_finite};
 use crate::linear::{Damped, Drawn, Held, LinearModel, Unsolved};
-use crate::problem::EvaluationError;
+use crate::problem::{Evaluated, EvaluationError};
 use crate::real::Real;
 
 /// A step, and the numbers of the system that it solves.
@@ -61,14 +61,14 @@ pub(super) trait StepSystem<T: Real> {
 
     /// Solves for the second-order correction of the step, with the point ahead a share `probe` of the way, and returns its length
     /// relative to the step; zero where there is none.
-    fn bend(&mut self, probe: T) -> Result<T, EvaluationError>;
+    fn bend(&mut self, probe: T) -> Evaluated<T>;
 
     /// Takes this share of the correction, unless that would cross a bound.
     fn take_correction(&mut self, share: T);
 
     /// Draws the step that is tried, by a factor, a step to draw towards and the largest norm, and the trial's slope and predicted
     /// reduction with it.
-    fn draw(&mut self, rule: (T, &[T], T), trial: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError>;
+    fn draw(&mut self, rule: (T, &[T], T), trial: &mut Trial<T>) -> Evaluated<Option<Refusal>>;
 
     /// The current point.
     fn x(&self) -> &[T];
@@ -77,7 +77,7 @@ pub(super) trait StepSystem<T: Real> {
     fn ridge(&self) -> T;
 
     /// Solves for the chord correction by these residuals of the trial point, and returns its length; `None` where there is none.
-    fn chord(&mut self, residuals: &[T]) -> Result<Option<T>, EvaluationError>;
+    fn chord(&mut self, residuals: &[T]) -> Evaluated<Option<T>>;
 
     /// Subtracts the chord correction from the step.
     fn take_chord(&mut self);
@@ -86,7 +86,7 @@ pub(super) trait StepSystem<T: Real> {
     fn move_trial(&mut self);
 
     /// Moves the trial point to the end of the step, and returns the cost there, whose residuals are kept.
-    fn try_again(&mut self, residuals: &mut [T]) -> Result<T, EvaluationError>;
+    fn try_again(&mut self, residuals: &mut [T]) -> Evaluated<T>;
 }
 
 impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> System<'a, T, V, M, G> {
@@ -118,13 +118,13 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
 
     /// Draws the step that is tried, unless a refinement has.
     #[inline(always)]
-    pub(super) fn complete(&mut self) -> Result<Option<Refusal>, EvaluationError> {
+    pub(super) fn complete(&mut self) -> Evaluated<Option<Refusal>> {
         if self.is_drawn { Ok(None) } else { self.draw_step((T::ONE, &[], T::INFINITY)) }
     }
 
     /// Makes the step the one that is tried.
     #[inline(always)]
-    fn draw_step(&mut self, (factor, towards, longest): (T, &[T], T)) -> Result<Option<Refusal>, EvaluationError> {
+    fn draw_step(&mut self, (factor, towards, longest): (T, &[T], T)) -> Evaluated<Option<Refusal>> {
         self.is_drawn = true;
         let StepState { delta, workspace, lambda, exact, .. } = &mut *self.step;
         let drawn = Drawn { correction: self.share, factor, towards, longest, workspace: workspace.as_mut() };
@@ -138,7 +138,7 @@ impl<'a, T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Sy
 
     /// Solves for a correction of the step, into the workspace, and returns its length; `None` where there is none.
     #[inline]
-    fn correct(&mut self, by: Correction<'_, T>) -> Result<Option<T>, EvaluationError> {
+    fn correct(&mut self, by: Correction<'_, T>) -> Evaluated<Option<T>> {
         let StepState { delta, workspace, lambda, exact, .. } = &mut *self.step;
         let damped = &mut damped(self.evaluation, (self.x, self.d), self.space.held(), (*lambda, *exact));
         let by = match by {
@@ -274,7 +274,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
     }
 
     #[inline]
-    fn bend(&mut self, probe: T) -> Result<T, EvaluationError> {
+    fn bend(&mut self, probe: T) -> Evaluated<T> {
         if self.model.form().multiplies() && self.draw_step((T::ONE, &[], T::INFINITY))?.is_some() {
             return Ok(T::ZERO);
         }
@@ -298,7 +298,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
         self.share = share;
     }
 
-    fn draw(&mut self, rule: (T, &[T], T), trial: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError> {
+    fn draw(&mut self, rule: (T, &[T], T), trial: &mut Trial<T>) -> Evaluated<Option<Refusal>> {
         let refusal = self.draw_step(rule)?;
         let delta = self.step.delta.as_ref();
         let (slope, curvature) = (self.model.slope(delta), self.model.quadratic_form(delta));
@@ -316,7 +316,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
         if self.model.form().multiplies() { self.evaluation.ridge() } else { T::ZERO }
     }
 
-    fn chord(&mut self, residuals: &[T]) -> Result<Option<T>, EvaluationError> {
+    fn chord(&mut self, residuals: &[T]) -> Evaluated<Option<T>> {
         self.correct(Correction::Chord { residuals })
     }
 
@@ -330,7 +330,7 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> StepSy
         self.space.plus(&*self.evaluation, x, delta, self.trial.as_mut());
     }
 
-    fn try_again(&mut self, residuals: &mut [T]) -> Result<T, EvaluationError> {
+    fn try_again(&mut self, residuals: &mut [T]) -> Evaluated<T> {
         self.move_trial();
         let trial = self.trial.as_ref();
         if all_finite(trial) { self.evaluation.residuals(trial, residuals) } else { Ok(T::INFINITY) }

@@ -27,7 +27,7 @@ impl<T: Real> DescentParts<T> for OverBatches {
 }
 
 /// A minibatch that was checked.
-type Batch<'p, T> = CheckedProblem<'p, T, dyn LeastSquares<T> + 'p>;
+type CheckedBatch<'p, T> = CheckedProblem<'p, T, dyn LeastSquares<T> + 'p>;
 
 /// Descent that is carried from minibatch to minibatch.
 pub(crate) struct Training<T: Real> {
@@ -199,7 +199,7 @@ impl<T: Real> Training<T> {
         x: &[T],
         rule: &BatchRule<'_, T>,
         is_first: bool,
-    ) -> Result<(Plan, Batch<'p, T>), SolveError> {
+    ) -> Result<(Plan, CheckedBatch<'p, T>), SolveError> {
         // From the first step on, the points are the same wherever rows are.
         let mut batch = if is_first { settings.open_at(batch, x)? } else { settings.open(batch, x)? };
         let ridge = allowed_ridge(settings.linear_solver, rule.ridge)?;
@@ -237,7 +237,7 @@ impl<T: Real> Training<T> {
     /// Linearises at `x`, and tries steps until one is taken or the attempts are used up.
     fn try_steps(
         &mut self,
-        batch: Batch<'_, T>,
+        batch: CheckedBatch<'_, T>,
         plan: Plan,
         x: &[T],
         rule: BatchRule<'_, T>,

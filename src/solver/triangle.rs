@@ -5,7 +5,7 @@ use crate::evaluation::{ParallelSums, Tiles};
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{absorb_rows, cholesky_inverse_form, read_triangle, write_triangle};
 use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot};
-use crate::problem::{EvaluationError, LeastSquares, LeastSquaresExt};
+use crate::problem::{Evaluated, EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 use crate::storage::Dynamic;
 
@@ -34,7 +34,7 @@ impl<T: Real> Triangle<T> {
     }
 
     /// Returns the triangle of the Jacobian at `x`, with the rows of all ranks.
-    pub(super) fn at(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Result<Self, EvaluationError> {
+    pub(super) fn at(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Evaluated<Self> {
         let (here, columns) = (Self::here(problem, x), problem.column_count());
         match problem.capabilities().communicator().filter(|ranks| ranks.size() > 1) {
             None => here,
@@ -43,7 +43,7 @@ impl<T: Real> Triangle<T> {
     }
 
     /// Returns the triangle of this rank's rows.
-    fn here(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Result<Self, EvaluationError> {
+    fn here(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Evaluated<Self> {
         let (m, n) = (problem.residual_count(), problem.column_count());
         let mut tiles = Tiles::new(m, n, problem.row_group());
         if size_of::<T>() == size_of::<f64>()
@@ -57,11 +57,7 @@ impl<T: Real> Triangle<T> {
 
     /// Reflects a tile of rows after the other. The triangle of some tiles is absorbed by that of all, so that rounding errors of the same
     /// sign, as those of long data are, add up over no more than the square root of their number.
-    fn by_reflections(
-        tiles: &mut Tiles<T, Dynamic>,
-        problem: &mut dyn LeastSquares<T>,
-        x: &[T],
-    ) -> Result<Self, EvaluationError> {
+    fn by_reflections(tiles: &mut Tiles<T, Dynamic>, problem: &mut dyn LeastSquares<T>, x: &[T]) -> Evaluated<Self> {
         let (m, n) = (problem.residual_count(), problem.column_count());
         let mut room = Room::new(n);
         let (mut all, mut some) = (Self::new(n), Self::new(n));
@@ -101,7 +97,7 @@ impl<T: Real> Triangle<T> {
         tiles: &mut Tiles<T, Dynamic>,
         problem: &mut dyn LeastSquares<T>,
         x: &[T],
-    ) -> Result<Option<Self>, EvaluationError> {
+    ) -> Evaluated<Option<Self>> {
         let (n, group) = (problem.column_count(), problem.row_group());
         let mut here = Triangle { rows: problem.residual_count(), ..Self::new(n) };
         let Triangle { triangle: gram, gradient, sum_of_squares, rows } = &mut here;
@@ -121,7 +117,7 @@ impl<T: Real> Triangle<T> {
     }
 
     /// Combines the triangles of all ranks into that of all rows: a triangle is absorbed as the rows that it stands for.
-    fn of_all(ranks: &Communicator, n: usize, here: Result<Self, EvaluationError>) -> Result<Self, EvaluationError> {
+    fn of_all(ranks: &Communicator, n: usize, here: Evaluated<Self>) -> Evaluated<Self> {
         let mut rows = [here.as_ref().map_or(0.0, |here| here.rows as f64)];
         ranks.all_sum(&mut rows).map_err(EvaluationError::new)?;
         let message = here.map(|here| {
@@ -227,12 +223,12 @@ mod tests {
             self.group
         }
 
-        fn residuals(&mut self, _: &[f64], _: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        fn residuals(&mut self, _: &[f64], _: usize, r: &mut [f64]) -> Evaluated {
             r.fill(1.0);
             Ok(())
         }
 
-        fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+        fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Evaluated {
             self.rows_asked += r.len();
             for (i, row) in j.chunks_exact_mut(COLUMNS).enumerate() {
                 let t = ((first + i) as f64 + 0.5) / ROWS as f64;

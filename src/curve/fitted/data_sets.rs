@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::FittedCurve;
 use crate::curve::Rows;
 use crate::curve::inference::UncertainCurve;
-use crate::problem::EvaluationError;
+use crate::problem::{Evaluated, EvaluationError};
 use crate::real::Real;
 
 /// One data set of a global fit.
@@ -29,7 +29,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// # Errors
     ///
     /// The curve's own error when it cannot be evaluated.
-    pub fn data_sets(&self) -> Result<Vec<FittedDataSet<T>>, EvaluationError> {
+    pub fn data_sets(&self) -> Evaluated<Vec<FittedDataSet<T>>> {
         let Some(curve) = self.checked.curve.as_global() else { return Ok(Vec::new()) };
         let data = &self.checked.data;
         let (all, outputs) = (self.responses(), data.outputs());
@@ -48,7 +48,7 @@ impl<T: Real> FittedCurve<'_, T> {
     ///
     /// The curve's own error when it cannot be evaluated, or a message when there is no such data set or the number of
     /// predictors is another.
-    pub fn predict_data_set<'x>(&self, name: &str, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError> {
+    pub fn predict_data_set<'x>(&self, name: &str, x: impl Into<Rows<'x, T>>) -> Evaluated<Vec<T>> {
         let mut parts = self.checked.curve.as_global().into_iter().flat_map(|curve| &curve.parts);
         let part = parts.find(|part| part.name == name);
         let part = part.ok_or_else(|| EvaluationError::from(format!("there is no data set {name:?}")))?;

@@ -35,7 +35,7 @@ use super::inference::{ResponseNoise, UncertainCurve, inference_methods};
 use super::likelihood::Likelihood;
 use super::robust_sums::RobustSums;
 use super::{Attempts, BandPoint, CurveError, FitInference, FittedParameter, Rows, StatisticsError, Warning};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::solver::{CovarianceError, Report};
 
@@ -158,7 +158,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     }
 
     /// The curve with its statistics.
-    fn uncertain_curve(&self) -> Result<UncertainCurve<'_, T>, EvaluationError> {
+    fn uncertain_curve(&self) -> Evaluated<UncertainCurve<'_, T>> {
         let (curve, width) = (&self.checked.curve, self.checked.data.width());
         Ok(UncertainCurve { curve, width, inference: &self.inference })
     }

@@ -35,7 +35,7 @@ macro_rules! inference_methods {
         ///
         /// The curve's own error when it cannot be evaluated, or a message when the number of predictors in a row is another than
         /// in the fit, or the fit was stored without its curve.
-        pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Result<Vec<T>, EvaluationError> {
+        pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Evaluated<Vec<T>> {
             self.uncertain_curve()?.predict(x.into())
         }
 

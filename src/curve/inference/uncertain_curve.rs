@@ -7,7 +7,7 @@ use crate::curve::estimate::{Interval, quantile};
 use crate::curve::undefined_derivatives::Differences;
 use crate::curve::{Curve, Rows, StatisticsError};
 use crate::kernels::vector::{all_finite, safe_norm};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// A curve with the statistics of its fit.
@@ -36,7 +36,7 @@ pub(super) type Bands<T> = Result<Vec<BandPoint<T>>, StatisticsError>;
 
 impl<T: Real> UncertainCurve<'_, T> {
     /// The responses to these predictors.
-    pub(in crate::curve) fn predict(&self, x: Rows<'_, T>) -> Result<Vec<T>, EvaluationError> {
+    pub(in crate::curve) fn predict(&self, x: Rows<'_, T>) -> Evaluated<Vec<T>> {
         let (width, found) = (self.width, x.width());
         if found != width {
             return Err(format!("the curve has {width} predictors, not {found}").into());

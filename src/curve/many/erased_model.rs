@@ -9,7 +9,7 @@ use crate::curve::{Curve, Model};
 use crate::kernels::lanes::{LaneKernel, Register};
 use crate::kernels::registers::Registers;
 use crate::number::ScalarOf;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// The most parameters whose derivatives are carried forwards, fewer and more of them.
@@ -26,14 +26,7 @@ pub(super) trait ErasedModel<T: Real>: TileModel<T> + Sync {
 
     /// Fills `y` as [`Curve::responses`] does, and `jacobian` with the derivatives if there is room, of a model that is not
     /// evaluated in lanes.
-    fn evaluate_one_by_one(
-        &self,
-        x: &[T],
-        width: usize,
-        b: &[T],
-        y: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError>;
+    fn evaluate_one_by_one(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
 
     /// Start that the model guesses from data; `None` if it has no guess.
     fn guess(&self, x: &[T], y: &[T]) -> Option<Vec<T>>;
@@ -84,14 +77,7 @@ impl<T: Real, M: Model<T> + Sync> ErasedModel<T> for GivenModel<T, M> {
         }
     }
 
-    fn evaluate_one_by_one(
-        &self,
-        x: &[T],
-        width: usize,
-        b: &[T],
-        y: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn evaluate_one_by_one(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         let curve = FromModel(PointByPoint(&self.model));
         match (M::IN_LANES, jacobian.is_empty()) {
             (true, _) => Ok(()),

@@ -9,7 +9,7 @@ use super::{CurveError, default_ftol};
 use crate::curve::model_rows::backwards;
 use crate::curve::{Curve, CurveFit};
 use crate::kernels::vector::all_finite;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::solver::lockstep::StoppingCriteria;
 use crate::solver::{FitStatus, LevenbergMarquardt, SolveError, Status};
@@ -31,18 +31,11 @@ impl<T: Real> Curve<T> for ReverseCurve<'_, '_, T> {
         self.data.map.as_ref().map_or_else(|| format!("b{index}"), |map| map.name(index).to_owned())
     }
 
-    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Result<(), EvaluationError> {
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
         self.linearize(x, width, b, y, &mut [])
     }
 
-    fn linearize(
-        &self,
-        x: &[T],
-        width: usize,
-        b: &[T],
-        y: &mut [T],
-        jacobian: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         if self.model.evaluation() == EvaluationMode::OneByOne {
             return self.model.evaluate_one_by_one(x, width, b, y, jacobian);
         }

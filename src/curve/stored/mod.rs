@@ -14,7 +14,7 @@ use super::inference::{PlotPoint, UncertainCurve, inference_methods};
 use super::model::FromModel;
 use super::models::AnyModel;
 use super::{BandPoint, Criteria, Curve, FitInference, FitSummary, Model, Rows, StatisticsError};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// A fit that was saved, feature `serde`: its report, and all that it takes to predict, to draw and to compare it.
@@ -168,7 +168,7 @@ impl<T: Real> StoredFit<T> {
         self.uncertain_curve().map_err(PlotError::Evaluation)?.series(points, None)
     }
 
-    fn uncertain_curve(&self) -> Result<UncertainCurve<'_, T>, EvaluationError> {
+    fn uncertain_curve(&self) -> Evaluated<UncertainCurve<'_, T>> {
         let curve = self.curve.as_deref();
         let curve = curve.ok_or("the fit was stored without its curve, which `with_model` or `with_curve` gives")?;
         Ok(UncertainCurve { curve, width: self.width, inference: &self.inference })

@@ -10,7 +10,7 @@ use crate::nn::batch::Batch;
 use crate::nn::layer_blocks::LayerBlocks;
 use crate::nn::weighted_loss::{Outputs, WeightedLoss};
 use crate::problem::{
-    Capabilities, EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored,
+    Capabilities, Evaluated, EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored,
     NotLeastSquares, Objective,
 };
 use crate::real::Real;
@@ -36,7 +36,7 @@ impl<T: Real> ExternalBatch<'_, T> {
     }
 
     /// Outputs at a point, evaluated where neither of the last two points was this one; returns which of them it is.
-    fn evaluate(&mut self, x: &[T]) -> Result<usize, EvaluationError> {
+    fn evaluate(&mut self, x: &[T]) -> Evaluated<usize> {
         let memory = &mut *self.memory;
         let known = memory.points.iter().position(|point| point.x == x);
         let place = match known {
@@ -87,7 +87,7 @@ impl<T: Real> ExternalBatch<'_, T> {
     }
 
     /// Linearises the model at `x`, for later products and factors.
-    pub(super) fn linearize_at(&mut self, x: &[T]) -> Result<(), EvaluationError> {
+    pub(super) fn linearize_at(&mut self, x: &[T]) -> Evaluated {
         self.check_point(x)?;
         if self.memory.linearized.as_deref() == Some(x) {
             return Ok(());
@@ -125,7 +125,7 @@ impl<T: Real> ExternalBatch<'_, T> {
     }
 
     /// Refuses outputs that are not finite, at the point that was linearised.
-    pub(super) fn check_finite(&self) -> Result<(), EvaluationError> {
+    pub(super) fn check_finite(&self) -> Evaluated {
         let ModelMemory { outputs, width, .. } = &*self.memory;
         let Some(place) = outputs.iter().position(|output| !output.is_finite()) else { return Ok(()) };
         let (sample, output, value) = (place / width, place % width, outputs[place].to_f64());
@@ -133,7 +133,7 @@ impl<T: Real> ExternalBatch<'_, T> {
     }
 
     /// Takes over what the layers have recorded, at the point that was linearised.
-    fn collect_factors(&mut self) -> Result<(), EvaluationError> {
+    fn collect_factors(&mut self) -> Evaluated {
         let (samples, width) = (self.memory.samples, self.memory.width);
         self.find_roots();
         let ModelMemory { factors, layers, places, inputs, seeds, buffers, .. } = &mut *self.memory;
@@ -156,7 +156,7 @@ impl<T: Real> ExternalBatch<'_, T> {
 
     /// Compares a gradient by the layers with that of the model, which may have more to it; and refuses layers whose samples depend
     /// on each other.
-    fn check_layers(&mut self) -> Result<(), EvaluationError> {
+    fn check_layers(&mut self) -> Evaluated {
         let (samples, width) = (self.memory.samples, self.memory.width);
         let n = self.model.parameter_count();
         let ModelMemory { factors, layers, seeds, ahead, moved, scratch, buffers, .. } = &mut *self.memory;
@@ -199,7 +199,7 @@ impl<T: Real> ExternalBatch<'_, T> {
     }
 
     /// Fills `gradient` with `Jᵀu` of the loss's rows at the point that was linearised.
-    pub(super) fn pull_residuals(&mut self, u: &[T], gradient: &mut [T]) -> Result<(), EvaluationError> {
+    pub(super) fn pull_residuals(&mut self, u: &[T], gradient: &mut [T]) -> Evaluated {
         self.find_roots();
         let ModelMemory { buffers, seeds, width, .. } = &mut *self.memory;
         self.loss.seed_residuals(buffers, *width, u, (0, *width), (seeds, false));
@@ -207,7 +207,7 @@ impl<T: Real> ExternalBatch<'_, T> {
     }
 
     /// Second derivatives of the outputs at `x` along `v`, by a [`CurvatureStencil`] over a part of it.
-    fn find_curvature(&mut self, x: &[T], v: &[T]) -> Result<(), EvaluationError> {
+    fn find_curvature(&mut self, x: &[T], v: &[T]) -> Evaluated {
         let of = self.memory.curvature_of.as_ref();
         if of.is_some_and(|[at, along]| at == x && along == v) {
             return Ok(());
@@ -235,7 +235,7 @@ impl<T: Real> ExternalBatch<'_, T> {
         Ok(())
     }
 
-    fn check_point(&self, x: &[T]) -> Result<(), EvaluationError> {
+    fn check_point(&self, x: &[T]) -> Evaluated {
         let (expected, found) = (self.model.parameter_count(), x.len());
         if expected == found {
             return Ok(());
@@ -273,7 +273,7 @@ pub(super) enum OutputSource {
 }
 
 impl<T: Real> Objective<T> for ExternalBatch<'_, T> {
-    fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+    fn loss(&mut self, x: &[T]) -> Evaluated<T> {
         self.check_point(x)?;
         let place = self.evaluate(x)?;
         let ModelMemory { points, buffers, samples, width, .. } = &mut *self.memory;
@@ -281,7 +281,7 @@ impl<T: Real> Objective<T> for ExternalBatch<'_, T> {
         Ok(self.loss.value(&compared, buffers))
     }
 
-    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
+    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Evaluated<T> {
         self.linearize_at(x)?;
         let memory = &mut *self.memory;
         let compared = Self::compared(self.batch, memory.width, 0..memory.samples, &memory.outputs);
@@ -324,14 +324,14 @@ impl<T: Real> LeastSquares<T> for ExternalBatch<'_, T> {
         self.memory.width
     }
 
-    fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+    fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Evaluated {
         let place = self.evaluate(x)?;
         let width = self.memory.width;
         self.memory.cost = self.residuals_of(OutputSource::Point(place), first / width..(first + r.len()) / width, r);
         Ok(())
     }
 
-    fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+    fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Evaluated {
         self.linearize_at(x)?;
         let width = self.memory.width;
         if self.memory.is_recorded {
@@ -362,13 +362,7 @@ impl<T: Real> Capabilities<T> for ExternalBatch<'_, T> {
         Some(self.memory.cost)
     }
 
-    fn second_directional_derivative(
-        &mut self,
-        x: &[T],
-        v: &[T],
-        first: usize,
-        second: &mut [T],
-    ) -> Result<bool, EvaluationError> {
+    fn second_directional_derivative(&mut self, x: &[T], v: &[T], first: usize, second: &mut [T]) -> Evaluated<bool> {
         self.find_curvature(x, v)?;
         let place = self.evaluate(x)?;
         let width = self.memory.width;

@@ -8,8 +8,8 @@ use crate::kernels::vector::dot;
 use crate::nn::RecordedLayer;
 use crate::nn::sweep::{fill_signs, row_number};
 use crate::problem::{
-    EvaluationError, FactorSample, JacobianProducts, KroneckerBlock, KroneckerFactored, KroneckerFactors, LeastSquares,
-    NotKroneckerFactored, Objective,
+    Evaluated, EvaluationError, FactorSample, JacobianProducts, KroneckerBlock, KroneckerFactored, KroneckerFactors,
+    LeastSquares, NotKroneckerFactored, Objective,
 };
 use crate::real::Real;
 use crate::variables::Gradients;
@@ -27,7 +27,7 @@ impl<T: Real> KroneckerFactored<T> for ExternalBatch<'_, T> {
         gradients: &mut Gradients<T>,
         sample: Option<FactorSample<'_, T>>,
         _keep: bool,
-    ) -> Result<T, EvaluationError> {
+    ) -> Evaluated<T> {
         let loss = self.loss_and_gradient(x, gradients)?;
         if let Some(FactorSample { factors, signs, .. }) = sample {
             self.sum_factors(factors, signs)?;
@@ -35,7 +35,7 @@ impl<T: Real> KroneckerFactored<T> for ExternalBatch<'_, T> {
         Ok(loss)
     }
 
-    fn curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Result<(), EvaluationError> {
+    fn curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Evaluated {
         self.linearize_at(x)?;
         let (size, count) = (self.residual_count(), directions.len());
         let mut derivatives = std::mem::take(&mut self.memory.along);
@@ -55,14 +55,14 @@ impl<T: Real> KroneckerFactored<T> for ExternalBatch<'_, T> {
         outcome
     }
 
-    fn loss_at(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+    fn loss_at(&mut self, x: &[T]) -> Evaluated<T> {
         self.loss(x)
     }
 }
 
 impl<T: Real> ExternalBatch<'_, T> {
     /// Sums over all samples, at the point that was linearised.
-    fn sum_factors(&mut self, factors: &mut KroneckerFactors<T>, source: [u64; 2]) -> Result<(), EvaluationError> {
+    fn sum_factors(&mut self, factors: &mut KroneckerFactors<T>, source: [u64; 2]) -> Evaluated {
         let (samples, width) = (self.memory.samples, self.memory.width);
         self.find_roots();
         let mut signs = std::mem::take(&mut self.memory.along);

@@ -18,7 +18,7 @@ use super::batch::{Batch, SampleArrays, Schema, Selection, TargetRule, TargetVal
 use super::error::BatchError;
 use super::losses::Loss;
 use super::weighted_loss::WeightedLoss;
-use crate::problem::EvaluationError;
+use crate::problem::{Evaluated, EvaluationError};
 use crate::real::Real;
 
 /// A loss for [models of another library](ExternalModel), and the memory that steps on them take.
@@ -103,7 +103,7 @@ impl<T: Real> External<T> {
         (x, width): (&[T], usize),
         targets: ArrayView2<'_, T>,
         weights: Option<&[T]>,
-    ) -> Result<ExternalBatch<'a, T>, EvaluationError> {
+    ) -> Evaluated<ExternalBatch<'a, T>> {
         let (width, samples) = (width.max(1), targets.nrows());
         let any = TargetRule { width: targets.ncols(), values: TargetValues::Any };
         let rule = TargetRule::of(self.loss.targets(), width).unwrap_or(any);

@@ -1,7 +1,7 @@
 //! A model that another library evaluates and differentiates.
 
 use crate::nn::RecordedLayer;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// A model of another library, on a batch of samples: its outputs, and products with the transpose of their Jacobian.
@@ -25,7 +25,7 @@ pub trait ExternalModel<T: Real> {
     /// # Errors
     ///
     /// Whatever keeps the other library from it, as for all methods; the step is not taken.
-    fn outputs(&mut self, x: &[T], outputs: &mut [T]) -> Result<(), EvaluationError>;
+    fn outputs(&mut self, x: &[T], outputs: &mut [T]) -> Evaluated;
 
     /// Fills `outputs` at `x`, which becomes the point that [`pull`](Self::pull), [`push`](Self::push), [`layers`](Self::layers) and
     /// what belongs to these are of, whatever is evaluated in between.
@@ -33,14 +33,14 @@ pub trait ExternalModel<T: Real> {
     /// # Errors
     ///
     /// As [`outputs`](Self::outputs).
-    fn linearize(&mut self, x: &[T], outputs: &mut [T]) -> Result<(), EvaluationError>;
+    fn linearize(&mut self, x: &[T], outputs: &mut [T]) -> Evaluated;
 
     /// Fills `gradient` with that of `Σ cotangents · outputs`, by all parameters.
     ///
     /// # Errors
     ///
     /// As [`outputs`](Self::outputs).
-    fn pull(&mut self, cotangents: &[T], gradient: &mut [T]) -> Result<(), EvaluationError>;
+    fn pull(&mut self, cotangents: &[T], gradient: &mut [T]) -> Evaluated;
 
     /// Fills `tangents` with the derivative of the outputs along `v`, and returns `true`; `false`, the default, where that is not
     /// known, and a difference of outputs is taken.
@@ -48,7 +48,7 @@ pub trait ExternalModel<T: Real> {
     /// # Errors
     ///
     /// As [`outputs`](Self::outputs).
-    fn push(&mut self, v: &[T], tangents: &mut [T]) -> Result<bool, EvaluationError> {
+    fn push(&mut self, v: &[T], tangents: &mut [T]) -> Evaluated<bool> {
         let _ = (v, tangents);
         Ok(false)
     }
@@ -63,7 +63,7 @@ pub trait ExternalModel<T: Real> {
     /// # Errors
     ///
     /// As [`outputs`](Self::outputs).
-    fn inputs(&mut self, layer: usize, inputs: &mut [T]) -> Result<(), EvaluationError> {
+    fn inputs(&mut self, layer: usize, inputs: &mut [T]) -> Evaluated {
         let _ = (layer, inputs);
         Err("no layers are recorded".into())
     }
@@ -74,7 +74,7 @@ pub trait ExternalModel<T: Real> {
     /// # Errors
     ///
     /// As [`outputs`](Self::outputs).
-    fn sensitivities(&mut self, cotangents: &[T], keep: &mut dyn FnMut(usize, &[T])) -> Result<(), EvaluationError> {
+    fn sensitivities(&mut self, cotangents: &[T], keep: &mut dyn FnMut(usize, &[T])) -> Evaluated {
         let _ = (cotangents, keep);
         Err("no layers are recorded".into())
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::batch::{ExternalBatch, OutputSource};
 use super::memory::ModelMemory;
 use crate::kernels::vector::dot;
-use crate::problem::{EvaluationError, JacobianProducts, LeastSquares, ProductWork, Rate, Work};
+use crate::problem::{Evaluated, JacobianProducts, LeastSquares, ProductWork, Rate, Work};
 use crate::real::Real;
 
 impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
@@ -23,7 +23,7 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         Some(ProductWork { linearize: pass, row_gram: None, product: pass * 2.0, jacobian: None, numbers: m + n })
     }
 
-    fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
+    fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Evaluated<T> {
         if columns != std::slice::from_ref(&(0..x.len())) {
             return Err("products are with all columns".into());
         }
@@ -32,7 +32,7 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         Ok(self.residuals_of(OutputSource::Linearized, 0..samples, r))
     }
 
-    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Evaluated<bool> {
         if self.memory.is_recorded {
             self.memory.factors.multiply(v, product);
             return Ok(true);
@@ -46,7 +46,7 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         pushed.map(|()| true)
     }
 
-    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Evaluated {
         if self.memory.is_recorded {
             self.memory.factors.multiply_transposed(u, product);
             return Ok(());
@@ -54,12 +54,12 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         self.pull_residuals(u, product)
     }
 
-    fn row_gram(&mut self, gram: &mut [T]) -> Result<(), EvaluationError> {
+    fn row_gram(&mut self, gram: &mut [T]) -> Evaluated {
         self.memory.factors.row_gram(gram);
         Ok(())
     }
 
-    fn row_gram_blocks(&mut self, blocks: &mut [T]) -> Result<bool, EvaluationError> {
+    fn row_gram_blocks(&mut self, blocks: &mut [T]) -> Evaluated<bool> {
         if self.memory.is_recorded {
             self.memory.factors.row_gram_blocks(blocks);
         }
@@ -69,7 +69,7 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
 
 impl<T: Real> ExternalBatch<'_, T> {
     /// Derivatives of the outputs along `v` at the point that was linearised: the model's own, or a difference.
-    fn push_outputs(&mut self, v: &[T], tangents: &mut [T]) -> Result<(), EvaluationError> {
+    fn push_outputs(&mut self, v: &[T], tangents: &mut [T]) -> Evaluated {
         let ModelMemory { linearized, outputs, moved, .. } = &mut *self.memory;
         let x = linearized.as_deref().ok_or("the model is not linearised")?;
         if self.model.push(v, tangents)? {

@@ -6,7 +6,7 @@ use super::Network;
 use crate::nn::BatchError;
 use crate::nn::sweep::{JacobianRows, Nowhere, coming_from};
 use crate::nn::tape::Node;
-use crate::problem::{EvaluationError, LeastSquares};
+use crate::problem::{Evaluated, LeastSquares};
 use crate::real::Real;
 use crate::variables::Variables;
 
@@ -62,7 +62,7 @@ impl<T: Real> Network<T> {
     /// # Panics
     ///
     /// When `v` has not as many entries as `x`, or `product` not as many as there are residuals.
-    pub fn jacobian_vector(&mut self, x: &[T], v: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    pub fn jacobian_vector(&mut self, x: &[T], v: &[T], product: &mut [T]) -> Evaluated {
         self.check_residuals(x)?;
         assert_eq!(
             (v.len(), product.len()),
@@ -85,7 +85,7 @@ impl<T: Real> Network<T> {
     /// # Panics
     ///
     /// When `u` has not as many entries as there are residuals, or `product` not as many as `x`.
-    pub fn jacobian_transposed_vector(&mut self, x: &[T], u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    pub fn jacobian_transposed_vector(&mut self, x: &[T], u: &[T], product: &mut [T]) -> Evaluated {
         self.check_residuals(x)?;
         assert_eq!((u.len(), product.len()), (self.residual_count(), x.len()), "lengths of the factors and the result");
         product.fill(T::ZERO);

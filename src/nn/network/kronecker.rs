@@ -9,7 +9,8 @@ use crate::kernels::vector::dot;
 use crate::nn::factor_plan::FactorPlan;
 use crate::nn::sweep::{FactorSums, GradientSums, LayerProducts, fill_signs};
 use crate::problem::{
-    EvaluationError, FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored, Objective, OutputProducts,
+    Evaluated, EvaluationError, FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored, Objective,
+    OutputProducts,
 };
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients};
@@ -28,7 +29,7 @@ impl<T: Real> KroneckerFactored<T> for Network<T> {
         gradients: &mut Gradients<T>,
         mut sample: Option<FactorSample<'_, T>>,
         keep: bool,
-    ) -> Result<T, EvaluationError> {
+    ) -> Evaluated<T> {
         let own = self.own_factors(x, trainable, gradients, (sample.as_mut(), None), keep);
         let loss = match self.several_ranks() {
             None => own,
@@ -51,14 +52,14 @@ impl<T: Real> KroneckerFactored<T> for Network<T> {
         gradients: &mut Gradients<T>,
         mut products: OutputProducts<'_, T>,
         keep: bool,
-    ) -> Result<T, EvaluationError> {
+    ) -> Evaluated<T> {
         if self.several_ranks().is_some() {
             return self.linearize_factored(x, trainable, gradients, None, keep);
         }
         self.own_factors(x, trainable, gradients, (None, Some(&mut products)), keep)
     }
 
-    fn curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Result<(), EvaluationError> {
+    fn curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Evaluated {
         let own = self.own_curvature(x, directions, products);
         match self.several_ranks() {
             None => own,
@@ -66,7 +67,7 @@ impl<T: Real> KroneckerFactored<T> for Network<T> {
         }
     }
 
-    fn loss_at(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+    fn loss_at(&mut self, x: &[T]) -> Evaluated<T> {
         self.loss(x)
     }
 
@@ -105,7 +106,7 @@ impl<T: Real> Network<T> {
         gradients: &mut Gradients<T>,
         (mut sample, mut products): (Option<&mut FactorSample<'_, T>>, Option<&mut OutputProducts<'_, T>>),
         keep: bool,
-    ) -> Result<T, EvaluationError> {
+    ) -> Evaluated<T> {
         if let Some(sample) = &mut sample {
             sample.factors.begin();
         }
@@ -146,7 +147,7 @@ impl<T: Real> Network<T> {
     }
 
     /// Products of directions with the curvature of this rank's rows.
-    fn own_curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Result<(), EvaluationError> {
+    fn own_curvature(&mut self, x: &[T], directions: &[&[T]], products: &mut [T]) -> Evaluated {
         products.fill(T::ZERO);
         self.check_residuals(x)?;
         let (samples, count) = (self.rows(), directions.len());

@@ -7,19 +7,19 @@ use crate::distributed::Communicator;
 use crate::nn::BatchError;
 use crate::nn::sweep::{FlatSums, GradientSums, JacobianRows, coming_from};
 use crate::problem::{
-    Capabilities, EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored,
+    Capabilities, Evaluated, EvaluationError, JacobianProducts, KroneckerFactored, LeastSquares, NotKroneckerFactored,
     NotLeastSquares, Objective,
 };
 use crate::real::Real;
 use crate::variables::Gradients;
 
 impl<T: Real> Objective<T> for Network<T> {
-    fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+    fn loss(&mut self, x: &[T]) -> Evaluated<T> {
         let own = self.own_loss(x);
         self.sum(own, EvaluationError::new)
     }
 
-    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
+    fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Evaluated<T> {
         let own = self.own_loss_and_gradient(x, gradients);
         match self.several_ranks() {
             None => own,
@@ -55,11 +55,11 @@ impl<T: Real> LeastSquares<T> for Network<T> {
         self.rows_per_sample()
     }
 
-    fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
+    fn residuals(&mut self, x: &[T], first: usize, r: &mut [T]) -> Evaluated {
         self.evaluate_rows(x, first, r, None)
     }
 
-    fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
+    fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Evaluated {
         self.want_columns(std::slice::from_ref(&(0..x.len())));
         self.evaluate_rows(x, first, r, Some(jacobian))
     }
@@ -81,7 +81,7 @@ impl<T: Real> Capabilities<T> for Network<T> {
         r: &mut [T],
         columns: &[Range<usize>],
         jacobian: &mut [T],
-    ) -> Result<bool, EvaluationError> {
+    ) -> Evaluated<bool> {
         self.want_columns(columns);
         self.evaluate_rows(x, first, r, Some(jacobian))?;
         Ok(true)
@@ -91,13 +91,7 @@ impl<T: Real> Capabilities<T> for Network<T> {
         (!self.is_exact()).then_some(self.cost)
     }
 
-    fn second_directional_derivative(
-        &mut self,
-        x: &[T],
-        v: &[T],
-        first: usize,
-        second: &mut [T],
-    ) -> Result<bool, EvaluationError> {
+    fn second_directional_derivative(&mut self, x: &[T], v: &[T], first: usize, second: &mut [T]) -> Evaluated<bool> {
         self.bend(x, v, first, second, None)?;
         Ok(true)
     }
@@ -109,18 +103,12 @@ impl<T: Real> Capabilities<T> for Network<T> {
         first: usize,
         second: &mut [T],
         product: &mut [T],
-    ) -> Result<bool, EvaluationError> {
+    ) -> Evaluated<bool> {
         self.bend(x, v, first, second, Some(product))?;
         Ok(true)
     }
 
-    fn transposed_product(
-        &mut self,
-        x: &[T],
-        first: usize,
-        u: &[T],
-        product: &mut [T],
-    ) -> Result<bool, EvaluationError> {
+    fn transposed_product(&mut self, x: &[T], first: usize, u: &[T], product: &mut [T]) -> Evaluated<bool> {
         self.pull_back(x, first, u, product)?;
         Ok(true)
     }
@@ -141,7 +129,7 @@ impl<T: Real> Capabilities<T> for Network<T> {
 
 impl<T: Real> Network<T> {
     /// The part of the loss that this rank's rows make.
-    fn own_loss(&mut self, x: &[T]) -> Result<T, EvaluationError> {
+    fn own_loss(&mut self, x: &[T]) -> Evaluated<T> {
         self.check_bound(x).map_err(EvaluationError::new)?;
         let mut loss = T::ZERO;
         self.sweeps.tiles(x, 0..self.rows(), |tile| {
@@ -152,7 +140,7 @@ impl<T: Real> Network<T> {
     }
 
     /// The part of the loss that this rank's rows make, and its gradient.
-    fn own_loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError> {
+    fn own_loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Evaluated<T> {
         self.begin_gradient(x, gradients)?;
         coming_from(self.sweeps.tape.records(), |_| true, None, &mut self.marks);
         let mut loss = T::ZERO;
@@ -165,7 +153,7 @@ impl<T: Real> Network<T> {
     }
 
     /// Checks that the gradient can be computed, and clears the one before.
-    pub(super) fn begin_gradient(&self, x: &[T], gradients: &mut Gradients<T>) -> Result<(), EvaluationError> {
+    pub(super) fn begin_gradient(&self, x: &[T], gradients: &mut Gradients<T>) -> Evaluated {
         self.check_bound(x).map_err(EvaluationError::new)?;
         if !gradients.variables().eq(self.variables.iter()) {
             return Err(EvaluationError::new(BatchError::Gradients));
@@ -175,13 +163,7 @@ impl<T: Real> Network<T> {
     }
 
     /// Residuals of samples, and the wanted columns of their Jacobian.
-    fn evaluate_rows(
-        &mut self,
-        x: &[T],
-        first: usize,
-        r: &mut [T],
-        mut jacobian: Option<&mut [T]>,
-    ) -> Result<(), EvaluationError> {
+    fn evaluate_rows(&mut self, x: &[T], first: usize, r: &mut [T], mut jacobian: Option<&mut [T]>) -> Evaluated {
         self.check_residuals(x)?;
         // Reserved here, so that a later geodesic correction allocates nothing.
         self.sweeps.workspace.reserve_curvatures();
@@ -211,14 +193,7 @@ impl<T: Real> Network<T> {
 
     /// Second derivatives of residuals along `v`, with the roots of the losses held; and `Jᵀ` times them, added to
     /// `product`.
-    fn bend(
-        &mut self,
-        x: &[T],
-        v: &[T],
-        first: usize,
-        second: &mut [T],
-        mut product: Option<&mut [T]>,
-    ) -> Result<(), EvaluationError> {
+    fn bend(&mut self, x: &[T], v: &[T], first: usize, second: &mut [T], mut product: Option<&mut [T]>) -> Evaluated {
         self.check_residuals(x)?;
         coming_from(self.sweeps.tape.records(), |_| true, None, &mut self.marks);
         let group = self.rows_per_sample();
@@ -244,13 +219,7 @@ impl<T: Real> Network<T> {
     }
 
     /// Adds the product of the transposed Jacobian with `u`: one reverse sweep.
-    pub(super) fn pull_back(
-        &mut self,
-        x: &[T],
-        first: usize,
-        u: &[T],
-        product: &mut [T],
-    ) -> Result<(), EvaluationError> {
+    pub(super) fn pull_back(&mut self, x: &[T], first: usize, u: &[T], product: &mut [T]) -> Evaluated {
         self.check_residuals(x)?;
         coming_from(self.sweeps.tape.records(), |_| true, None, &mut self.marks);
         let group = self.rows_per_sample();
@@ -263,7 +232,7 @@ impl<T: Real> Network<T> {
     }
 
     /// Refuses a point or a state that residuals cannot be evaluated at.
-    pub(super) fn check_residuals(&self, x: &[T]) -> Result<(), EvaluationError> {
+    pub(super) fn check_residuals(&self, x: &[T]) -> Evaluated {
         self.check_bound(x).map_err(EvaluationError::new)?;
         self.check_forms().map_err(EvaluationError::new)
     }

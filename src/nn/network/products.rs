@@ -6,7 +6,7 @@ use super::Network;
 use super::loss_sweeps::LossSweeps;
 use crate::kernels::vector::dot;
 use crate::nn::batch::Share;
-use crate::problem::{EvaluationError, JacobianProducts, ProductWork};
+use crate::problem::{Evaluated, EvaluationError, JacobianProducts, ProductWork};
 use crate::real::Real;
 
 /// Variables are wanted whole or not at all. Of several ranks, each sweeps its rows, and then all have the factors of all
@@ -17,29 +17,29 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
         factors.work(sweeps.taped(variables), columns, sweeps.batch.mean_over)
     }
 
-    fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
+    fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Evaluated<T> {
         let own = self.sweep(x, columns, r);
         let cost = if self.several_ranks().is_some() { self.gather(own, r)? } else { own? };
         self.factors.finish();
         Ok(if self.is_exact() { T::from_f64(0.5) * dot(r, r) } else { cost })
     }
 
-    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
+    fn multiply(&mut self, v: &[T], product: &mut [T]) -> Evaluated<bool> {
         self.factors.multiply(v, product);
         Ok(true)
     }
 
-    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
+    fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Evaluated {
         self.factors.multiply_transposed(u, product);
         Ok(())
     }
 
-    fn row_gram(&mut self, gram: &mut [T]) -> Result<(), EvaluationError> {
+    fn row_gram(&mut self, gram: &mut [T]) -> Evaluated {
         self.factors.row_gram(gram);
         Ok(())
     }
 
-    fn row_gram_blocks(&mut self, blocks: &mut [T]) -> Result<bool, EvaluationError> {
+    fn row_gram_blocks(&mut self, blocks: &mut [T]) -> Evaluated<bool> {
         self.factors.row_gram_blocks(blocks);
         Ok(true)
     }
@@ -48,7 +48,7 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
 impl<T: Real> Network<T> {
     /// Keeps the factors for products with this rank's rows, fills their residuals, and returns their cost, unless that follows
     /// from the residuals.
-    fn sweep(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError> {
+    fn sweep(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Evaluated<T> {
         self.check_residuals(x)?;
         let (exact, group) = (self.is_exact(), self.rows_per_sample());
         let Network { sweeps, variables, factors, .. } = self;
@@ -89,7 +89,7 @@ impl<T: Real> Network<T> {
     }
 
     /// Exchanges the kept factors with all ranks, in one message, and sums the cost.
-    fn gather(&mut self, own: Result<T, EvaluationError>, r: &mut [T]) -> Result<T, EvaluationError> {
+    fn gather(&mut self, own: Evaluated<T>, r: &mut [T]) -> Evaluated<T> {
         let group = self.rows_per_sample();
         let Network { sweeps: LossSweeps { batch, .. }, factors, ranks, message, .. } = self;
         message.clear();

@@ -9,7 +9,7 @@ pub use error::SeparableError;
 pub(crate) use linear_parameters::linear_parameters;
 
 use super::selected::{count, gather, scatter};
-use super::{Bounds, Capabilities, Domain, EvaluationError, LeastSquares, LeastSquaresExt};
+use super::{Bounds, Capabilities, EvaluationError, LeastSquares, LeastSquaresExt, ParameterDomain};
 use crate::distributed::Communicator;
 use crate::kernels::column_space::ColumnSpace;
 use crate::kernels::vector::all_finite;
@@ -386,7 +386,7 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Separable<T, P> {
         Ok(())
     }
 
-    fn domain(&self) -> Domain<'_, T> {
+    fn domain(&self) -> ParameterDomain<'_, T> {
         self.bounds.as_ref().into()
     }
 

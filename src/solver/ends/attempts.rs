@@ -1,7 +1,7 @@
 //! The ends of a step of training.
 
 use crate::evaluation::Evaluation;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::solver::damping::Trial;
 use crate::solver::descent::{Descent, DescentParts, Ends};
@@ -27,7 +27,7 @@ impl<T: Real, P: DescentParts<T>> Ends<T, P> for BatchAttempts {
         descent: &mut Descent<T, P>,
         _: &mut E,
         trial: &Trial<T>,
-    ) -> Result<Option<Trial<T>>, EvaluationError> {
+    ) -> Evaluated<Option<Trial<T>>> {
         self.made += 1;
         if trial.accepted {
             return Ok(Some(*trial));

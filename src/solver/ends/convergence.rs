@@ -7,7 +7,7 @@ use crate::clock::Stopwatch;
 use crate::evaluation::Evaluation;
 use crate::kernels::vector::{scaled_norm, underflows};
 use crate::linear::{DOUBTFUL, LinearModel, is_faithful};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::solver::damping::{DampingPolicy, Trial};
 use crate::solver::derivative_check::derivatives_are_wrong;
@@ -248,7 +248,7 @@ impl<T: Real, P: DescentParts<T>> Ends<T, P> for Convergence<'_, T, PartsVector<
         descent: &mut Descent<T, P>,
         evaluation: &mut E,
         trial: &Trial<T>,
-    ) -> Result<Option<Status>, EvaluationError> {
+    ) -> Evaluated<Option<Status>> {
         if let Some(status) = agreed_stop(evaluation) {
             return Ok(Some(status));
         }

@@ -1,8 +1,7 @@
 //! A refinement: every step is halved.
 
 use super::{EuclideanSpace, GainRatio, normal_equations, solve, valley};
-use crate::evaluation::Evaluation;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::solver::Refusal;
 use crate::solver::damping::Trial;
 use crate::solver::refinement::Refinement;
@@ -13,16 +12,8 @@ struct Halved {
 }
 
 impl Refinement<f64> for Halved {
-    fn refine(
-        &mut self,
-        system: &mut impl StepSystem<f64>,
-        trial: &mut Trial<f64>,
-    ) -> Result<Option<Refusal>, EvaluationError> {
+    fn refine(&mut self, system: &mut impl StepSystem<f64>, trial: &mut Trial<f64>) -> Evaluated<Option<Refusal>> {
         system.draw((0.5, &[], f64::INFINITY), trial)
-    }
-
-    fn trial_cost(&mut self, evaluation: &mut impl Evaluation<f64>, x: &[f64]) -> Result<f64, EvaluationError> {
-        evaluation.cost(x)
     }
 
     fn learn(&mut self, _: &Trial<f64>) {

@@ -5,12 +5,12 @@ use nalgebra::{DMatrix, DVector};
 use super::{EuclideanSpace, GainRatio, GeodesicAcceleration, solve, valley};
 use crate::evaluation::{Costs, Evaluation, Partial, RowSums};
 use crate::linear::{Damped, Drawn, LinearForm, LinearModel, Unsolved};
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::solver::Acceleration;
 
 /// `J` and `Jᵀr` at a point, row after row as they come.
 #[derive(Default)]
-struct Linearized {
+struct WholeJacobian {
     rows: Vec<f64>,
     gradient: Vec<f64>,
 }
@@ -18,8 +18,8 @@ struct Linearized {
 /// The current point and the one before.
 #[derive(Default)]
 struct LuModel {
-    here: Linearized,
-    before: Linearized,
+    here: WholeJacobian,
+    before: WholeJacobian,
 }
 
 impl LuModel {
@@ -42,7 +42,7 @@ impl LinearModel<f64> for LuModel {
         LinearForm::Cholesky
     }
 
-    fn linearize(&mut self, evaluation: &mut dyn Evaluation<f64>, x: &[f64]) -> Result<Costs<f64>, EvaluationError> {
+    fn linearize(&mut self, evaluation: &mut dyn Evaluation<f64>, x: &[f64]) -> Evaluated<Costs<f64>> {
         std::mem::swap(&mut self.here, &mut self.before);
         self.here.gradient.resize(x.len(), 0.0);
         let costs = evaluation.sum_rows(x, &mut self.here);
@@ -52,7 +52,7 @@ impl LinearModel<f64> for LuModel {
         costs
     }
 
-    fn take_back(&mut self, _: &mut dyn Evaluation<f64>, _: &[f64]) -> Result<(), EvaluationError> {
+    fn take_back(&mut self, _: &mut dyn Evaluation<f64>, _: &[f64]) -> Evaluated {
         std::mem::swap(&mut self.here, &mut self.before);
         Ok(())
     }
@@ -86,7 +86,7 @@ impl LinearModel<f64> for LuModel {
     }
 }
 
-impl Partial<f64> for Linearized {
+impl Partial<f64> for WholeJacobian {
     fn begin(&mut self) {
         self.rows.clear();
         self.gradient.fill(0.0);
@@ -105,7 +105,7 @@ impl Partial<f64> for Linearized {
     }
 }
 
-impl RowSums<f64> for Linearized {
+impl RowSums<f64> for WholeJacobian {
     fn add(&mut self, _: usize, r: &mut [f64], jacobian: &mut [f64]) {
         self.rows.extend_from_slice(jacobian);
         for (row, r) in jacobian.chunks_exact(self.gradient.len()).zip(r) {

@@ -17,7 +17,7 @@ use super::{LevenbergMarquardt, Report, Scaling, Settings};
 use crate::clock::Stopwatch;
 use crate::evaluation::{ProblemRows, RowWorkspace};
 use crate::linear::{LinearForm, LinearModel, Plan, RowModel};
-use crate::problem::{Analytic, EvaluationError, LeastSquares};
+use crate::problem::{Analytic, LeastSquares};
 use crate::storage::Dynamic;
 
 /// Any parts.
@@ -57,7 +57,7 @@ fn normal_equations(m: usize, n: usize) -> RowModel<f64, Dynamic> {
 }
 
 /// Rosenbrock's valley, with its minimum at `(1, 1)`.
-fn valley() -> Analytic<impl FnMut(&[f64], &mut [f64], Option<&mut [f64]>) -> Result<(), EvaluationError>> {
+fn valley() -> impl LeastSquares<f64> {
     Analytic::new(2, 2, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
         r.copy_from_slice(&[10.0 * (x[1] - x[0] * x[0]), 1.0 - x[0]]);
         jacobian.into_iter().for_each(|j| j.copy_from_slice(&[-20.0 * x[0], 10.0, -1.0, 0.0]));

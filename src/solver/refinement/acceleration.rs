@@ -1,7 +1,7 @@
 //! Geodesic acceleration: a second-order correction along the step.
 
 use super::Refinement;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::solver::Refusal;
 use crate::solver::damping::Trial;
@@ -58,11 +58,7 @@ impl<T: Real> Refinement<T> for GeodesicAcceleration<T> {
     /// A step with too long a correction is not tried; where every step is accelerated, it gives way to the plain step with the same
     /// damping. No correction is made where the second derivative is not finite, or a bound would be crossed.
     #[inline]
-    fn refine(
-        &mut self,
-        system: &mut impl StepSystem<T>,
-        _: &mut Trial<T>,
-    ) -> Result<Option<Refusal>, EvaluationError> {
+    fn refine(&mut self, system: &mut impl StepSystem<T>, _: &mut Trial<T>) -> Evaluated<Option<Refusal>> {
         self.last = None;
         if !self.is_next {
             return Ok(None);

@@ -2,7 +2,7 @@
 
 use super::Refinement;
 use crate::evaluation::Evaluation;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::solver::Refusal;
 use crate::solver::damping::Trial;
@@ -42,12 +42,12 @@ impl<T: Real> ChordCorrections<T> {
 
 impl<T: Real> Refinement<T> for ChordCorrections<T> {
     #[inline(always)]
-    fn refine(&mut self, _: &mut impl StepSystem<T>, _: &mut Trial<T>) -> Result<Option<Refusal>, EvaluationError> {
+    fn refine(&mut self, _: &mut impl StepSystem<T>, _: &mut Trial<T>) -> Evaluated<Option<Refusal>> {
         Ok(None)
     }
 
     #[inline(always)]
-    fn trial_cost(&mut self, evaluation: &mut impl Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
+    fn trial_cost(&mut self, evaluation: &mut impl Evaluation<T>, x: &[T]) -> Evaluated<T> {
         if self.most > 0 { evaluation.residuals(x, &mut self.residuals) } else { evaluation.cost(x) }
     }
 
@@ -58,7 +58,7 @@ impl<T: Real> Refinement<T> for ChordCorrections<T> {
         system: &mut impl StepSystem<T>,
         trial: &Trial<T>,
         (before, mut cost): (T, T),
-    ) -> Result<T, EvaluationError> {
+    ) -> Evaluated<T> {
         let mut longest = trial.length;
         for _ in 0..self.most {
             if cost <= T::EPSILON.sqrt() * before {

@@ -13,31 +13,22 @@ use super::Refusal;
 use super::damping::Trial;
 use super::system::StepSystem;
 use crate::evaluation::Evaluation;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 
 pub(super) trait Refinement<T: Real> {
     /// Changes the step before it is tried; returns the reason for which it must not be.
-    fn refine(
-        &mut self,
-        system: &mut impl StepSystem<T>,
-        trial: &mut Trial<T>,
-    ) -> Result<Option<Refusal>, EvaluationError>;
+    fn refine(&mut self, system: &mut impl StepSystem<T>, trial: &mut Trial<T>) -> Evaluated<Option<Refusal>>;
 
     /// The cost at the trial point.
     #[inline(always)]
-    fn trial_cost(&mut self, evaluation: &mut impl Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
+    fn trial_cost(&mut self, evaluation: &mut impl Evaluation<T>, x: &[T]) -> Evaluated<T> {
         evaluation.cost(x)
     }
 
     /// Changes the trial point, where the costs at the current point and there are known, and returns the cost.
     #[inline(always)]
-    fn correct(
-        &mut self,
-        system: &mut impl StepSystem<T>,
-        trial: &Trial<T>,
-        (before, cost): (T, T),
-    ) -> Result<T, EvaluationError> {
+    fn correct(&mut self, system: &mut impl StepSystem<T>, trial: &Trial<T>, (before, cost): (T, T)) -> Evaluated<T> {
         let _ = (system, trial, before);
         Ok(cost)
     }
@@ -55,11 +46,7 @@ pub(super) trait Refinement<T: Real> {
 /// One after the other; the second may change trial points.
 impl<T: Real, A: Refinement<T>, B: Refinement<T>> Refinement<T> for (A, B) {
     #[inline]
-    fn refine(
-        &mut self,
-        system: &mut impl StepSystem<T>,
-        trial: &mut Trial<T>,
-    ) -> Result<Option<Refusal>, EvaluationError> {
+    fn refine(&mut self, system: &mut impl StepSystem<T>, trial: &mut Trial<T>) -> Evaluated<Option<Refusal>> {
         match self.0.refine(system, trial)? {
             None => self.1.refine(system, trial),
             refusal => Ok(refusal),
@@ -67,17 +54,12 @@ impl<T: Real, A: Refinement<T>, B: Refinement<T>> Refinement<T> for (A, B) {
     }
 
     #[inline(always)]
-    fn trial_cost(&mut self, evaluation: &mut impl Evaluation<T>, x: &[T]) -> Result<T, EvaluationError> {
+    fn trial_cost(&mut self, evaluation: &mut impl Evaluation<T>, x: &[T]) -> Evaluated<T> {
         self.1.trial_cost(evaluation, x)
     }
 
     #[inline(always)]
-    fn correct(
-        &mut self,
-        system: &mut impl StepSystem<T>,
-        trial: &Trial<T>,
-        costs: (T, T),
-    ) -> Result<T, EvaluationError> {
+    fn correct(&mut self, system: &mut impl StepSystem<T>, trial: &Trial<T>, costs: (T, T)) -> Evaluated<T> {
         self.1.correct(system, trial, costs)
     }
 

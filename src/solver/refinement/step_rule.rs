@@ -2,7 +2,7 @@
 
 use super::Refinement;
 use crate::kernels::vector::add_scaled;
-use crate::problem::EvaluationError;
+use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::solver::Refusal;
 use crate::solver::damping::Trial;
@@ -65,11 +65,7 @@ impl<T: Real> StepRule<T> {
 }
 
 impl<T: Real> Refinement<T> for StepRule<T> {
-    fn refine(
-        &mut self,
-        system: &mut impl StepSystem<T>,
-        trial: &mut Trial<T>,
-    ) -> Result<Option<Refusal>, EvaluationError> {
+    fn refine(&mut self, system: &mut impl StepSystem<T>, trial: &mut Trial<T>) -> Evaluated<Option<Refusal>> {
         let is_plain = self.learning_rate == T::ONE && self.momentum == T::ZERO && self.clip_norm == T::INFINITY;
         let ridge = system.ridge();
         if is_plain && ridge == T::ZERO {

@@ -1,7 +1,7 @@
 //! Problems and solvers that several of the tests share.
 
 use marquardt::linear::{LinearForm, LinearSolver};
-use marquardt::problem::Domain;
+use marquardt::problem::ParameterDomain;
 use marquardt::solver::Acceleration;
 use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
 use marquardt::{AutoDiff, Bounds, EvaluationError, LeastSquares, LevenbergMarquardt, Residuals, Scalar};
@@ -25,8 +25,8 @@ impl<F: Residuals<f64>> Fenced<F> {
 }
 
 impl<F: Residuals<f64>> LeastSquares<f64> for Fenced<F> {
-    fn domain(&self) -> Domain<'_, f64> {
-        Domain::default().with_bounds(&self.bounds)
+    fn domain(&self) -> ParameterDomain<'_, f64> {
+        ParameterDomain::default().with_bounds(&self.bounds)
     }
 
     fn parameter_count(&self) -> usize {
