@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use super::criteria::NoiseKind;
-use super::parameter::{Parameter, ParameterOption, parameters};
+use super::parameter::{Parameter, ParameterOption, Role, parameters};
 use super::robust::Robustness;
 use super::{CurveError, NanPolicy, Tie};
 use crate::problem::{Loss, RobustLoss, RobustScaleError};
@@ -37,6 +37,8 @@ pub struct FitOptions<T: Real> {
     names: Option<Vec<String>>,
     /// Options of parameters, by name.
     parameters: Vec<(String, ParameterOption<T>)>,
+    /// Bounds of those that are given none of their own.
+    other_bounds: Option<ParameterOption<T>>,
     /// Sigma is the standard deviation of the noise itself.
     pub(super) absolute_sigma: bool,
     /// Responses are counts.
@@ -65,6 +67,23 @@ impl<T: Real> FitOptions<T> {
     /// and the fit ends at the minimum within.
     pub fn bounds(self, name: &str, bounds: impl RangeBounds<T>) -> Self {
         self.option(name, ParameterOption::within(bounds))
+    }
+
+    /// Bounds of all parameters (SciPy's `bounds=(0, inf)`), except for those that are fixed, tied, or have [bounds](Self::bounds) of
+    /// their own.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    ///
+    /// // The line through these points crosses zero before x = 0; within the bounds, it ends there.
+    /// let (x, y) = ([1.0, 2.0, 3.0, 4.0_f64], [0.8, 2.1, 2.9, 4.3]);
+    /// let line = CurveFit::new(|x, [a, b]| a + b * x, &x, &y, [1.0, 1.0]);
+    /// let fit = line.bounds_of_all(0.0..).fit()?;
+    /// assert!(fit.parameters()[0].value == 0.0 && fit.parameters()[1].value > 1.0);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn bounds_of_all(self, bounds: impl RangeBounds<T>) -> Self {
+        FitOptions { other_bounds: Some(ParameterOption::within(bounds)), ..self }
     }
 
     /// Keeps a parameter at its start.
@@ -180,7 +199,7 @@ impl<T: Real> FitOptions<T> {
 
     /// Something is said of parameters.
     pub(super) fn names_parameters(&self) -> bool {
-        self.names.is_some() || !self.parameters.is_empty()
+        self.names.is_some() || !self.parameters.is_empty() || self.other_bounds.is_some()
     }
 
     /// Returns the values that parameters are given, whether they are fixed there or only start there.
@@ -220,11 +239,21 @@ impl<T: Real> FitOptions<T> {
             return Err(SolveError::WrongStartLength { expected: count, found: start.len() }.into());
         }
         let mut parameters = parameters(names, start, &self.parameters)?;
+        if let Some(bounds) = &self.other_bounds {
+            let others = parameters.iter_mut().filter(|parameter| matches!(parameter.role, Role::Free));
+            others.filter(|parameter| !self.bounds_by_name(&parameter.name)).for_each(|other| other.apply(bounds));
+        }
         let is_given = |parameter: &Parameter<T>| self.given_values().any(|(name, _)| name == parameter.name);
         for parameter in parameters.iter_mut().filter(|parameter| is_guessed && !is_given(parameter)) {
             parameter.start = parameter.start.max(parameter.lower).min(parameter.upper);
         }
         Ok(parameters)
+    }
+
+    /// Returns true if a parameter has bounds of its own.
+    fn bounds_by_name(&self, parameter: &str) -> bool {
+        let mut options = self.parameters.iter();
+        options.any(|(name, option)| name == parameter && matches!(option, ParameterOption::Bounds(..)))
     }
 
     /// Checks that noise, priors and loss go together.
@@ -273,6 +302,7 @@ macro_rules! parameter_methods {
 
         crate::curve::fit_options::option_methods! {
             bounds(name: &str, bounds: impl std::ops::RangeBounds<T>);
+            bounds_of_all(bounds: impl std::ops::RangeBounds<T>);
             fix(name: &str);
             fix_at(name: &str, value: T);
             tie(name: &str, tie: crate::curve::Tie<T>);

@@ -6,7 +6,7 @@ use marquardt::autodiff::Difference;
 use marquardt::curve::ParameterState;
 use marquardt::models::ExponentialDecay;
 use marquardt::problem::BoundSide;
-use marquardt::{CurveError, CurveFit, Dual, SolveError, Tie};
+use marquardt::{CurveError, CurveFit, Dual, FittedCurve, SolveError, Tie};
 use proptest::prelude::*;
 
 use crate::reference::Reference;
@@ -38,6 +38,34 @@ fn an_active_bound_is_a_constant_to_the_others() {
     // A scale changes nothing of it.
     let scaled = prepare().bounds("c", 0.0..).scale("c", 1e-3).scale("a", 50.0).fit().unwrap();
     assert!((scaled.report().active[0].gradient / active.gradient - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn bounds_of_all_hold_where_there_are_no_others() {
+    let x: Vec<f64> = (0..15).map(|i| 0.3 * f64::from(i)).collect();
+    let y: Vec<f64> = x.iter().map(|x| 4.0 * (-0.8 * x).exp() - 0.2).collect();
+    let fit = |start: [f64; 3]| CurveFit::new(decay, &x, &y, start).names(["a", "k", "c"]).bounds_of_all(0.0..=3.5);
+    let values =
+        |fit: FittedCurve<'_, f64>| fit.parameters().iter().map(|parameter| parameter.value).collect::<Vec<_>>();
+    let by_name = CurveFit::new(decay, &x, &y, [3.0, 0.5, 0.5]).names(["a", "k", "c"]);
+    let by_name = by_name.bounds("a", 0.0..=3.5).bounds("k", 0.0..=3.5).bounds("c", 0.0..=3.5);
+    assert_eq!(values(fit([3.0, 0.5, 0.5]).fit().unwrap()), values(by_name.fit().unwrap()));
+    // In any order, a parameter's own bounds, value or tie come first.
+    let own = values(fit([3.0, 0.5, 0.0]).bounds("c", ..=0.0).bounds_of_all(0.0..).fit().unwrap());
+    assert!(own[2] < -0.19 && (own[0] - 4.0).abs() < 1e-9, "{own:?}");
+    assert_eq!(values(fit([3.0, 0.5, 0.5]).fix_at("c", -0.25).fit().unwrap())[2], -0.25);
+    let tie = Tie::new(["a"], |[a]| a * -0.05);
+    assert!(values(fit([3.0, 0.5, 0.0]).tie("c", tie).fit().unwrap())[2] < 0.0);
+    let error = fit([3.0, -0.5, 0.5]).fit().unwrap_err().to_string();
+    assert!(error.contains('k'), "a start outside is named: {error}");
+    // Fits of many, and in common options.
+    let rows = ndarray::Array2::from_shape_fn((2, 15), |(_, i)| y[i]);
+    let model = marquardt::model!(|x; a, k, c| a * exp(-k * x) + c);
+    let many =
+        marquardt::FitMany::new(model, &x, &rows).start(&[3.0, 0.5, 0.5]).bounds_of_all(0.0..=3.5).fit().unwrap();
+    for (one, expected) in many.parameters.row(1).iter().zip(values(fit([3.0, 0.5, 0.5]).fit().unwrap())) {
+        assert!((one - expected).abs() < 1e-7, "{one}, {expected}");
+    }
 }
 
 #[test]
