@@ -57,7 +57,7 @@ impl<T: Real> Network<T> {
     ///
     /// # Errors
     ///
-    /// [`EvaluationError`] from a [`BatchError`] or a [`NotLeastSquares`](crate::problem::NotLeastSquares).
+    /// [`EvaluationError`](crate::EvaluationError) from a [`BatchError`] or a [`NotLeastSquares`](crate::problem::NotLeastSquares).
     ///
     /// # Panics
     ///
@@ -80,7 +80,7 @@ impl<T: Real> Network<T> {
     ///
     /// # Errors
     ///
-    /// [`EvaluationError`] from a [`BatchError`] or a [`NotLeastSquares`](crate::problem::NotLeastSquares).
+    /// [`EvaluationError`](crate::EvaluationError) from a [`BatchError`] or a [`NotLeastSquares`](crate::problem::NotLeastSquares).
     ///
     /// # Panics
     ///
