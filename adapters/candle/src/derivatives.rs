@@ -35,7 +35,7 @@ fn derivatives<T: Real>(problem: &mut dyn LeastSquares<T>, x: &[T], order: &[usi
     jacobian.chunks_exact_mut(n).for_each(in_order);
     let mut v = vec![T::ZERO; n];
     order.iter().zip(wave::<T>(n, 0.1)).for_each(|(&place, number)| v[place] = number);
-    let products = problem.products().unwrap();
+    let products = problem.capabilities().products().unwrap();
     products.linearize_products(x, std::slice::from_ref(&(0..n)), r).unwrap();
     assert!(products.multiply(&v, product).unwrap());
     products.multiply_transposed(&wave::<T>(m, 0.2), transposed).unwrap();

@@ -55,7 +55,7 @@ fn derivatives<T: Element>(objective: &mut dyn Objective<T>, x: &[T]) -> Derivat
     let (m, n) = (problem.residual_count(), x.len());
     let [mut residuals, mut jacobian] = [vec![T::ZERO; m], vec![T::ZERO; m * n]];
     problem.linearize(x, 0, &mut residuals, &mut jacobian).unwrap();
-    let products = problem.products().unwrap();
+    let products = problem.capabilities().products().unwrap();
     let all = 0..n;
     let mut r = vec![T::ZERO; m];
     products.linearize_products(x, std::slice::from_ref(&all), &mut r).unwrap();
