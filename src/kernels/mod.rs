@@ -30,6 +30,7 @@ mod substitution;
 pub(crate) mod tests;
 mod tile;
 pub(crate) mod triangular;
+pub(crate) mod triangular_inverse;
 mod trigonometric;
 pub(crate) mod vector;
 mod vectors;

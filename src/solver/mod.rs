@@ -40,6 +40,7 @@ mod own_parts;
 mod plain_model;
 mod polish;
 mod propagation;
+mod pseudo_inverse;
 mod refinement;
 mod report;
 mod scale;

@@ -3,7 +3,8 @@
 use crate::distributed::Communicator;
 use crate::evaluation::{ParallelSums, Tiles};
 use crate::kernels::Scratch;
-use crate::kernels::triangular::{absorb_rows, cholesky_inverse_form, read_triangle, write_triangle};
+use crate::kernels::triangular::{absorb_rows, read_triangle, write_triangle};
+use crate::kernels::triangular_inverse::invert_upper;
 use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot};
 use crate::problem::{Evaluated, EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
@@ -11,6 +12,9 @@ use crate::storage::Dynamic;
 
 /// Numbers in a Jacobian in double precision from which its normal equations are formed first.
 const MANY_NUMBERS: usize = 1_000_000;
+
+/// Products of two numbers in rows of `JᵀJ`, in double precision, from which these equations are formed first.
+const MANY_PRODUCTS: usize = 10_000_000;
 
 /// Share of the digits that the normal equations may lose: nine are left.
 const DIGITS_LOST: f64 = 0.4;
@@ -47,7 +51,7 @@ impl<T: Real> Triangle<T> {
         let (m, n) = (problem.residual_count(), problem.column_count());
         let mut tiles = Tiles::new(m, n, problem.row_group());
         if size_of::<T>() == size_of::<f64>()
-            && m.saturating_mul(n) >= MANY_NUMBERS
+            && (m.saturating_mul(n) >= MANY_NUMBERS || m.saturating_mul(n).saturating_mul(n) >= MANY_PRODUCTS)
             && let Some(here) = Self::by_normal_equations(&mut tiles, problem, x)?
         {
             return Ok(here);
@@ -175,21 +179,18 @@ fn factorize<T: Real>(a: &mut [T], n: usize) -> bool {
     if !T::cholesky(a, &mut inverse_pivots, &mut Scratch::default()) {
         return false;
     }
-    let mut unit = vec![T::ZERO; n];
-    let inflation = (0..n).fold(T::ZERO, |sum, j| {
-        unit.fill(T::ZERO);
-        unit[j] = T::ONE;
-        sum + cholesky_inverse_form(a, &inverse_pivots, &mut unit)
-    });
-    if !(inflation <= T::EPSILON.powf(T::from_f64(-DIGITS_LOST))) {
-        return false;
-    }
     for (i, row) in a.chunks_exact_mut(n).enumerate() {
         let pivot = inverse_pivots[i].recip().sqrt();
         row[..i].fill(T::ZERO);
-        row[i] = pivot * lengths[i];
-        row[i + 1..].iter_mut().zip(&lengths[i + 1..]).for_each(|(entry, &length)| *entry *= pivot * length);
+        row[i] = pivot;
+        row[i + 1..].iter_mut().for_each(|entry| *entry *= pivot);
     }
+    let mut inverse = a.to_vec();
+    invert_upper(&mut inverse, n);
+    if !(dot(&inverse, &inverse) <= T::EPSILON.powf(T::from_f64(-DIGITS_LOST))) {
+        return false;
+    }
+    a.chunks_exact_mut(n).for_each(|row| row.iter_mut().zip(&lengths).for_each(|(entry, &length)| *entry *= length));
     true
 }
 

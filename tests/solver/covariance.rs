@@ -2,6 +2,7 @@
 
 use marquardt::problem::{Analytic, FiniteDifference};
 use marquardt::{AutoDiff, Covariance, EvaluationError, LeastSquares, LevenbergMarquardt, Real, Residuals, Scalar};
+use nalgebra::DMatrix;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -254,18 +255,61 @@ proptest! {
     /// Columns of any size, some of which are copies of others or zero, and all of them where there are few distinct rows.
     #[test]
     fn no_jacobian_is_too_singular(
-        columns in 1..8_usize,
-        entries in vec(-1.0..1.0_f64, 7 * 44),
+        columns in prop_oneof![1..8_usize, 16..24_usize],
+        entries in vec(-1.0..1.0_f64, 23 * 44),
         distinct in prop_oneof![Just(2_usize), 1..44_usize],
-        copies in vec((0..7_usize, 0..7_usize), 0..5),
-        zero in 0..20_usize,
-        exponents in vec(prop_oneof![Just(0), -8..1_i32, -44..30_i32], 7),
+        copies in vec((0..23_usize, 0..23_usize), 0..5),
+        zero in 0..60_usize,
+        exponents in vec(prop_oneof![Just(0), -8..1_i32, -44..30_i32], 23),
     ) {
         let source = |j: usize| copies.iter().rev().fold(j, |j, &(from, to)| if j == to { from } else { j });
-        let entry = |i: usize, j: usize| entries[i % distinct * 7 + source(j)] * 10_f64.powi(exponents[j]);
+        let entry = |i: usize, j: usize| entries[i % distinct * 23 + source(j)] * 10_f64.powi(exponents[j]);
         let jacobian: Vec<f64> =
             (0..44 * columns).map(|k| (k / columns, k % columns)).map(|(i, j)| if j == zero { 0.0 } else { entry(i, j) }).collect();
         assert_a_covariance::<f64>(columns, &jacobian);
         assert_a_covariance::<f32>(columns, &jacobian);
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+    /// Around the number of parameters from which the inverse takes the place of singular values: in any units, with as many digits as the
+    /// columns leave, and with a column that depends on others, which is named with them.
+    #[test]
+    fn many_parameters_are_as_by_singular_values(
+        (n, entries) in (12..40_usize).prop_flat_map(|n| (Just(n), vec(-1.0..1.0_f64, n * (n + 20)))),
+        unit in -60..60_i32,
+        apart in -7..1_i32,
+        is_dependent: bool,
+    ) {
+        let m = n + 20;
+        let mut jacobian = DMatrix::from_row_slice(m, n, &entries);
+        let share = if is_dependent { 0.0 } else { 10_f64.powi(apart) };
+        let last = jacobian.column(0) + jacobian.column(1) + share * jacobian.column(n - 1);
+        jacobian.set_column(n - 1, &last);
+        let scale = |j: usize| if j % 3 == 0 { 10_f64.powi(unit) } else { 1.0 };
+        let scaled = DMatrix::from_fn(m, n, |i, j| jacobian[(i, j)] * scale(j));
+        let mut problem = Analytic::new(n, m, |_: &[f64], r: &mut [f64], rows: Option<&mut [f64]>| {
+            r.fill(1.0);
+            rows.into_iter().for_each(|rows| rows.copy_from_slice(scaled.transpose().as_slice()));
+            Ok(())
+        });
+        let covariance = Covariance::at(&mut problem, &vec![0.0; n]).unwrap();
+        if is_dependent {
+            prop_assert_eq!(covariance.undetermined(), ["x[0]".to_owned(), "x[1]".to_owned(), format!("x[{}]", n - 1)]);
+            return Ok(());
+        }
+        prop_assert!(covariance.undetermined().is_empty());
+        let svd = jacobian.clone().svd(false, true);
+        let vectors = svd.v_t.unwrap();
+        let tolerance = 1e-12 / share;
+        for (i, j) in (0..n).flat_map(|i| [(i, i), (i, 0), (i, n - 1)]) {
+            let entry = |i: usize, j: usize| -> f64 {
+                (0..n).map(|k| vectors[(k, i)] * vectors[(k, j)] / svd.singular_values[k].powi(2)).sum()
+            };
+            let found = covariance.unscaled()[[i, j]] * scale(i) * scale(j);
+            let size = (entry(i, i) * entry(j, j)).sqrt();
+            prop_assert!((found - entry(i, j)).abs() <= tolerance * size, "({i}, {j}): {found}, {}", entry(i, j));
+        }
     }
 }
