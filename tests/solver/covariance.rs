@@ -287,7 +287,7 @@ proptest! {
         let share = if is_dependent { 0.0 } else { 10_f64.powi(apart) };
         let last = jacobian.column(0) + jacobian.column(1) + share * jacobian.column(n - 1);
         jacobian.set_column(n - 1, &last);
-        let scale = |j: usize| if j % 3 == 0 { 10_f64.powi(unit) } else { 1.0 };
+        let scale = |j: usize| if j.is_multiple_of(3) { 10_f64.powi(unit) } else { 1.0 };
         let scaled = DMatrix::from_fn(m, n, |i, j| jacobian[(i, j)] * scale(j));
         let mut problem = Analytic::new(n, m, |_: &[f64], r: &mut [f64], rows: Option<&mut [f64]>| {
             r.fill(1.0);
