@@ -1,6 +1,6 @@
 //! Groups: their operators, and the manifolds that they are.
 
-/// What groups of rotations and poses have in common: `*` composes, the default is the identity, and an element is written to a slice.
+/// Operations common to groups of rotations and poses: `*` composes, the default is the identity, and an element is written to a slice.
 macro_rules! group_operators {
     ($group:ident, $numbers:literal) => {
         impl<S: Scalar> $group<S> {

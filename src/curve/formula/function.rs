@@ -52,7 +52,7 @@ macro_rules! define {
 
 for_each_formula_function!(define);
 
-/// What a name before parentheses calls.
+/// Function or operation that is called by a name before parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     Function(Function),
