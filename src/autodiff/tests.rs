@@ -64,6 +64,10 @@ impl Case {
                 assert!(!found.is_finite(), "{kind}: derivative {order} of {self:?} is {found:e}");
                 continue;
             }
+            // Exponentials and powers in lanes end at the smallest normal number.
+            if exact.abs() < T::MIN_POSITIVE.to_f64() && found == T::ZERO {
+                continue;
+            }
             let size = size(order, exact).max(T::MIN_POSITIVE.to_f64());
             let error = if exact.abs() < size {
                 (found.to_f64() - exact).abs() / (size.exponent().exp2() * T::EPSILON.to_f64())

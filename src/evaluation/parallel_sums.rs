@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::tiles::Tiles;
-use crate::kernels::vector::dot;
+use crate::kernels::vector::{dot, drop_subnormals};
 use crate::parallel;
 use crate::problem::{ConcurrentRows, Evaluated};
 use crate::real::Real;
@@ -106,6 +106,7 @@ impl<T: Real> ParallelSums<T> {
                 let count = tile.min(part.rows.end - first);
                 let (r, jacobian) = (&mut part.r[..count], &mut part.jacobian[..count * n]);
                 cost += problem.linearize_rows(first, r, jacobian, &mut part.room)?;
+                drop_subnormals(jacobian);
                 part.squares += dot(r, r);
                 T::add_products(&mut part.gram, &mut part.gradient, jacobian, r);
             }

@@ -236,6 +236,7 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
     for (pivot, &diagonal) in pivots.iter_mut().zip(a.iter().step_by(n + 1)) {
         *pivot = diagonal;
     }
+    drop_negligible(a, pivots, scratch);
     let together = if n < MANY_UNKNOWNS { 2 * PANEL } else { 4 * PANEL };
     // First row whose products have been subtracted from the following panels alone, and not yet from the rest.
     let mut first = 0;
@@ -278,6 +279,22 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
         *pivot = pivot.recip();
     }
     true
+}
+
+/// Sets entries off the diagonal to zero that are less than `ε² √(aᵢᵢ aⱼⱼ)`: no pivot can feel them, and their products may be subnormal.
+fn drop_negligible<T: Vectors>(a: &mut [T], diagonal: &[T], scratch: &mut Scratch<T>) {
+    let n = diagonal.len();
+    scratch.0.resize(scratch.0.len().max(n), T::ZERO);
+    let sizes = &mut scratch.0[..n];
+    for (size, &diagonal) in sizes.iter_mut().zip(diagonal) {
+        *size = T::EPSILON * diagonal.sqrt();
+    }
+    for (i, row) in a.chunks_exact_mut(n).enumerate() {
+        let of_row = sizes[i];
+        for (entry, &size) in row[..i].iter_mut().zip(&*sizes) {
+            *entry = entry.abs().select_less(of_row * size, T::ZERO, *entry);
+        }
+    }
 }
 
 /// Subtracts the products of these rows of `Lᵀ` from the columns below them, up to `end`. `scaled` holds the rows times `−D`, from column

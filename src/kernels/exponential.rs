@@ -24,9 +24,9 @@ pub struct Coefficients<T: 'static> {
     ln_2_low: T,
     /// Exponents `n` of the smallest and the largest normal power of two `2ⁿ`.
     normal: [T; 2],
-    /// Arguments beyond which `eˣ` is surely zero, and surely infinite.
+    /// Arguments below which `eˣ` is not normal, and beyond which it is surely infinite.
     reach: [T; 2],
-    /// Arguments beyond which `2ˣ` is surely zero, and surely infinite.
+    /// Arguments below which `2ˣ` is not normal, and beyond which it is surely infinite.
     reach_of_two: [T; 2],
     /// Argument at which `eˣ` overflows, while `n` exceeds the largest exponent by one at most.
     overflow: T,
@@ -34,7 +34,7 @@ pub struct Coefficients<T: 'static> {
     minus_one: T,
     /// Argument at which `eˣ − 1` still is `x`.
     tiny: T,
-    /// Argument from which `tanh` is one, and its derivative zero.
+    /// Argument from which `tanh` is one, and its derivative is not normal.
     flat: T,
     /// `(eʳ − 1 − r) / r²` in powers of `r`.
     exp: &'static [T],
@@ -53,12 +53,12 @@ pub(super) const DOUBLE: Coefficients<f64> = Coefficients {
     ln_2_high: 6.931_471_803_691_238e-1,
     ln_2_low: 1.908_214_929_270_587_7e-10,
     normal: [-708.3, 709.4],
-    reach: [-1000.0, 1000.0],
-    reach_of_two: [-1200.0, 1200.0],
+    reach: [-708.396_418_532_264_1, 1000.0],
+    reach_of_two: [-1022.0, 1200.0],
     overflow: 709.9,
     minus_one: -40.0,
     tiny: 5e-17,
-    flat: 373.0,
+    flat: 354.5,
     exp: &[
         0.500_000_000_000_000_6,
         0.166_666_666_666_666_85,
@@ -94,12 +94,12 @@ pub(super) const SINGLE: Coefficients<f32> = Coefficients {
     ln_2_high: 355.0 / 512.0,
     ln_2_low: -2.121_944_4e-4,
     normal: [-87.3, 88.3],
-    reach: [-150.0, 150.0],
-    reach_of_two: [-200.0, 200.0],
+    reach: [-87.336_54, 150.0],
+    reach_of_two: [-126.0, 200.0],
     overflow: 88.8,
     minus_one: -20.0,
     tiny: 2.5e-8,
-    flat: 53.0,
+    flat: 44.0,
     exp: &[0.5, 0.166_665_43, 0.041_666_28, 0.008_366_611, 0.001_394_649_7],
     tanh_above: &[-0.333_333_22, -0.001_551_764_3],
     tanh_below: &[1.0, 0.404_647_86],
@@ -182,11 +182,18 @@ fn clamp<T: Number>(x: T, bounds: [T::Element; 2]) -> T {
     x.max(T::splat(low)).min(T::splat(high))
 }
 
-/// `eˣ`, within 1.1 units in the last place, subnormal results too.
+/// `eˣ`, within 1.1 units in the last place; zero where the result would be subnormal.
 #[inline(always)]
 pub(crate) fn exp<T: Number, const FUSED: bool>(x: T) -> T {
     let (biased, p) = split::<T, FUSED>(clamp(x, T::Element::COEFFICIENTS.reach));
-    scaled::<T, FUSED>(biased, p)
+    zero_below(x, T::Element::COEFFICIENTS.reach, scaled::<T, FUSED>(biased, p))
+}
+
+/// `power`, or zero where its exponent `x` lies below the reach. Results end at the smallest normal number: arithmetic with subnormal ones
+/// takes some processors a hundred times as long.
+#[inline(always)]
+fn zero_below<T: Number>(x: T, reach: [T::Element; 2], power: T) -> T {
+    x.select_less(T::splat(reach[0]), T::from_f64(0.0), power)
 }
 
 /// `e^(x + rest)` for `x` within the reach and a small `rest`.
@@ -201,7 +208,7 @@ pub(super) fn exp_of_sum<T: Number, const FUSED: bool>(x: T, rest: T) -> T {
 pub(super) fn exp_of_any_sum<T: Number, const FUSED: bool>(x: T, rest: T) -> T {
     let reach = T::Element::COEFFICIENTS.reach;
     let rest = x.abs().select_less(T::splat(reach[1]), rest, T::from_f64(0.0));
-    exp_of_sum::<T, FUSED>(clamp(x, reach), rest)
+    zero_below(x, reach, exp_of_sum::<T, FUSED>(clamp(x, reach), rest))
 }
 
 /// `eˣ / 4`, where that is a normal number.
@@ -212,14 +219,14 @@ pub(super) fn quarter_exp<T: Number, const FUSED: bool>(x: T) -> T {
     multiply_add::<T, FUSED>(scale, p, scale)
 }
 
-/// `2ˣ`, within 1.1 units in the last place, subnormal results too; exact for integers.
+/// `2ˣ`, within 1.1 units in the last place, exact for integers; zero where the result would be subnormal.
 #[inline(always)]
 pub(crate) fn exp2<T: Number, const FUSED: bool>(x: T) -> T {
     let table = T::Element::COEFFICIENTS;
-    let x = clamp(x, table.reach_of_two);
-    let biased = x + T::splat(table.rounder);
-    let r = (x - (biased - T::splat(table.rounder))) * T::from_f64(std::f64::consts::LN_2);
-    scaled::<T, FUSED>(biased, reduced_exp_m1::<T, FUSED>(r))
+    let bounded = clamp(x, table.reach_of_two);
+    let biased = bounded + T::splat(table.rounder);
+    let r = (bounded - (biased - T::splat(table.rounder))) * T::from_f64(std::f64::consts::LN_2);
+    zero_below(x, table.reach_of_two, scaled::<T, FUSED>(biased, reduced_exp_m1::<T, FUSED>(r)))
 }
 
 /// `eˣ − 1`, within 2.4 units in the last place, for `x ≤ 0` within 1.3.
@@ -267,12 +274,13 @@ fn small_sum<T: Number, const FUSED: bool>(x: T) -> (T, T) {
     (a, multiply_add::<T, FUSED>(scale, p, scale + T::from_f64(SMALL)))
 }
 
-/// The derivative of `tanh x`, within 6 units in the last place: `s (2 − s)` with `s = 1 − tanh |x| = 2 / (e²ᵃ + 1)`.
+/// The derivative of `tanh x`, within 6 units in the last place: `s (2 − s)` with `s = 1 − tanh |x| = 2 / (e²ᵃ + 1)`; zero where the result
+/// would be subnormal.
 #[inline(always)]
 pub(crate) fn tanh_slope<T: Number, const FUSED: bool>(x: T) -> T {
-    let (_, sum) = small_sum::<T, FUSED>(x);
+    let (a, sum) = small_sum::<T, FUSED>(x);
     let s = T::from_f64(2.0 * SMALL) / sum;
-    s * (T::from_f64(2.0) - s)
+    a.select_less(T::splat(T::Element::COEFFICIENTS.flat), s * (T::from_f64(2.0) - s), T::from_f64(0.0))
 }
 
 /// `tanh x`, within 1.4 units in the last place.

@@ -13,7 +13,7 @@ use crate::real::Real;
 pub struct TailCoefficients<T: 'static> {
     /// Adding and subtracting it rounds to digits few enough for an exact square.
     rounder: T,
-    /// Argument at which `Φ(−u)` is zero.
+    /// Argument from which `e^(−u²/2)` is not normal.
     reach: T,
     /// `k`.
     centre: T,
@@ -24,7 +24,7 @@ pub struct TailCoefficients<T: 'static> {
 /// Coefficients for [`f64`].
 pub(super) const DOUBLE: TailCoefficients<f64> = TailCoefficients {
     rounder: 6_442_450_944.0,
-    reach: 40.0,
+    reach: 37.64,
     centre: 5.0,
     f: &[
         0.461_515_829_850_037_75,
@@ -56,7 +56,7 @@ pub(super) const DOUBLE: TailCoefficients<f64> = TailCoefficients {
 /// Coefficients for [`f32`].
 pub(super) const SINGLE: TailCoefficients<f32> = TailCoefficients {
     rounder: 49_152.0,
-    reach: 16.0,
+    reach: 13.216,
     centre: 4.0,
     f: &[
         0.472_053_2,
@@ -73,7 +73,7 @@ pub(super) const SINGLE: TailCoefficients<f32> = TailCoefficients {
     ],
 };
 
-/// `u = |x|`, limited to the argument at which the exponential is zero, and `e^(−u²/2)`, within 2 units in the last place.
+/// `u = |x|`, at most the reach, and `e^(−u²/2)`, within 2 units in the last place; zero from the reach on.
 #[inline(always)]
 pub(crate) fn bell<T: Number, const FUSED: bool>(x: T) -> (T, T) {
     let table = T::Element::TAIL;
@@ -81,7 +81,8 @@ pub(crate) fn bell<T: Number, const FUSED: bool>(x: T) -> (T, T) {
     // The square of the rounded argument is exact, and the remainder is small.
     let rounded = (u + rounder) - rounder;
     let minus_half = T::from_f64(-0.5);
-    (u, exp_of_sum::<T, FUSED>(minus_half * rounded * rounded, minus_half * (u - rounded) * (u + rounded)))
+    let e = exp_of_sum::<T, FUSED>(minus_half * rounded * rounded, minus_half * (u - rounded) * (u + rounded));
+    (u, u.select_less(T::splat(table.reach), e, T::from_f64(0.0)))
 }
 
 /// `u = |x|` within reach, `Φ(−u)`, and `e^(−u²/2)`.

@@ -4,7 +4,7 @@ use std::array::from_fn;
 
 use super::product::RowsTimes;
 use super::simd::{Kernel, multiply_add};
-use super::tile::RegisterTile;
+use super::tile::{RegisterTile, underflow_guard, without_guard};
 use crate::real::Real;
 
 /// Bytes of rows that are added to all sums before the next ones are read.
@@ -58,7 +58,7 @@ impl<T: Real, const WIDE: usize> GramProducts<'_, T, WIDE> {
         let first_row = top.min(n - TALL);
         for left in (0..first_row + TALL).step_by(WIDE) {
             let first_column = left.min(n - WIDE);
-            let RegisterTile(sums) = block::<T, TALL, WIDE, FUSED>(rows, n, first_row, first_column);
+            let sums = block::<T, TALL, WIDE, FUSED>(rows, n, first_row, first_column).totals();
             for i in (0..TALL).filter(|i| first_row + i >= top) {
                 let start = (first_row + i) * n + first_column;
                 if let Some(totals) = self.gram[start..].first_chunk_mut::<WIDE>() {
@@ -79,7 +79,7 @@ fn block<T: Real, const TALL: usize, const WIDE: usize, const FUSED: bool>(
     first_row: usize,
     first_column: usize,
 ) -> RegisterTile<T, TALL, WIDE> {
-    let mut sums = RegisterTile::zero();
+    let mut sums = RegisterTile::guarded();
     for row in rows.chunks_exact(n) {
         let (Some(tall), Some(wide)) =
             (row[first_row..].first_chunk::<TALL>(), row[first_column..].first_chunk::<WIDE>())
@@ -98,7 +98,8 @@ impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
     #[inline(always)]
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let GramProducts { gram, gradient, rows, r } = self.0;
-        let (mut squares, mut products) = ([[T::ZERO; N]; N], [T::ZERO; N]);
+        let guard = underflow_guard::<T>();
+        let (mut squares, mut products) = ([[guard; N]; N], [guard; N]);
         for (row, &r) in rows.as_chunks::<N>().0.iter().zip(r) {
             for i in 0..N {
                 products[i] = multiply_add::<T, FUSED>(r, row[i], products[i]);
@@ -108,9 +109,9 @@ impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
             }
         }
         for i in 0..N {
-            gradient[i] += products[i];
+            gradient[i] += without_guard(products[i]);
             for k in 0..=i {
-                gram[i * N + k] += squares[i][k];
+                gram[i * N + k] += without_guard(squares[i][k]);
             }
         }
     }
@@ -130,9 +131,9 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
         let GramProducts { gram, gradient, rows, r } = self.0;
         let n = TOP + BELOW;
         let mut sums = NarrowSums::<T, TOP, NEAR, BELOW, WIDE> {
-            top: RegisterTile::zero(),
-            below: RegisterTile::zero(),
-            gradient: [T::ZERO; WIDE],
+            top: RegisterTile::guarded(),
+            below: RegisterTile::guarded(),
+            gradient: [underflow_guard(); WIDE],
         };
         if const { exceed_registers::<T>(TALL, BELOW) && FUSED } {
             sums.pass::<FUSED, true, false>(rows, r);
@@ -140,10 +141,11 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
         } else {
             sums.pass::<FUSED, true, true>(rows, r);
         }
+        let (top, below) = (sums.top.totals(), sums.below.totals());
         for i in 0..n {
-            gradient[i] += sums.gradient[i];
+            gradient[i] += without_guard(sums.gradient[i]);
             for k in 0..=i {
-                gram[i * n + k] += if i < TOP { sums.top.0[i][k] } else { sums.below.0[i - TOP][k] };
+                gram[i * n + k] += if i < TOP { top[i][k] } else { below[i - TOP][k] };
             }
         }
     }

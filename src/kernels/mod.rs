@@ -38,3 +38,4 @@ mod vectors;
 pub use dense::{Factor, Kernels, Scratch};
 pub use elementary::Elementary;
 pub use lanes::Vectorized;
+pub(crate) use tile::{underflow_guard, without_guard};

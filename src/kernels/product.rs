@@ -2,6 +2,7 @@
 
 use super::array::array_of;
 use super::simd::{self, Kernel, multiply_add};
+use super::tile::{underflow_guard, without_guard};
 use crate::real::Real;
 
 /// Columns summed side by side: eight registers of four doubles, so that no sum waits for the one before.
@@ -32,7 +33,7 @@ impl<T: Real> Kernel for RowsTimes<'_, T> {
             let mut sums = [T::ZERO; WIDE];
             let done = strip::<T, FUSED>(rows.get(left..).unwrap_or_default(), n, x, &mut sums);
             for (y, sum) in y.iter_mut().zip(sums) {
-                *y += sum;
+                *y += without_guard(sum);
             }
             for (row, &x) in rows.chunks_exact(n).zip(x).skip(done) {
                 for (y, &a) in y.iter_mut().zip(&row[columns.clone()]) {
@@ -70,11 +71,11 @@ fn add_rows<T: Real, const FUSED: bool>(y: &mut [T], rows: &[T], x: &[T]) {
 
 /// Sums the first `WIDE` entries of rows of `step` entries, each times an entry of `x`. Where rows are shorter than that,
 /// the rest is of no use, but does no harm; near the end there is no such rest, and the rows that are left are not summed.
-/// Returns how many are.
+/// Returns how many are. Sums begin from the [guard](underflow_guard).
 #[inline(always)]
 fn strip<T: Real, const FUSED: bool>(mut rows: &[T], step: usize, x: &[T], result: &mut [T; WIDE]) -> usize {
     // In an array of its own, so that it is kept in registers.
-    let mut sums = [T::ZERO; WIDE];
+    let mut sums = [underflow_guard(); WIDE];
     let mut done = 0;
     while let (Some(row), Some(&x)) = (rows.first_chunk::<WIDE>(), x.get(done)) {
         for j in 0..WIDE {

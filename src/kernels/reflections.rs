@@ -56,12 +56,13 @@ impl<T: Real, const WIDE: usize> Reflections<'_, T, WIDE> {
         let Compact { products, tau } = self.eliminate_columns::<TALL, FUSED>(first);
         for left in (first + TALL..n).step_by(WIDE) {
             let begin = left.min(n - WIDE);
-            let mut sums = RegisterTile::<T, TALL, WIDE>::zero();
+            let mut sums = RegisterTile::<T, TALL, WIDE>::guarded();
             for row in self.jacobian.chunks_exact(n) {
                 if let (Some(v), Some(row)) = (row[first..].first_chunk::<TALL>(), row[begin..].first_chunk::<WIDE>()) {
                     sums.add_product::<FUSED>(v, row);
                 }
             }
+            let mut sums = RegisterTile(sums.totals());
             // Columns that the strip before has reflected are left alone.
             let mask: [T; WIDE] = array_of(|j| if begin + j < left { T::ZERO } else { T::ONE });
             eliminate!(sums, products, |i| {

@@ -64,6 +64,24 @@ impl<T: Real> Kernel for LongDot<'_, T> {
     }
 }
 
+/// Sets subnormal entries to zero: products with them take some processors a hundred times as long as others.
+pub(crate) fn drop_subnormals<T: Real>(entries: &mut [T]) {
+    simd::run(DropSubnormals { entries });
+}
+
+struct DropSubnormals<'a, T> {
+    entries: &'a mut [T],
+}
+
+impl<T: Real> Kernel for DropSubnormals<'_, T> {
+    #[inline(always)]
+    fn run<const TALL: usize, const FUSED: bool>(self) {
+        for entry in self.entries {
+            *entry = entry.abs().select_less(T::MIN_POSITIVE, T::ZERO, *entry);
+        }
+    }
+}
+
 /// `y += αx`.
 #[inline(always)]
 pub(crate) fn add_scaled<T: Real>(y: &mut [T], alpha: T, x: &[T]) {

@@ -51,7 +51,7 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
         let parameters = tile.b.len();
         tile.b.copy_from_slice(&b[..parameters]);
         mem::swap(x, &mut tile.x);
-        sums.clear();
+        sums.begin();
         let mut weights = weights.chunks(TILE);
         for (number, y) in y.chunks(TILE).enumerate() {
             (tile.first, tile.rows) = (number * TILE, y.len());
@@ -64,6 +64,7 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
                 of_counts: *of_counts,
             });
         }
+        sums.finish();
         mem::swap(x, &mut tile.x);
     }
 }
@@ -101,7 +102,7 @@ fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     variables: &[Jet<T, R, N>],
     total: &mut LaneSums<T, R, N>,
 ) {
-    let mut sums = LaneSums::zero(variables.len());
+    let mut sums = LaneSums::begun(variables.len());
     let rows = points.x.chunks_exact(points.width).zip(&points.y);
     if points.of_counts {
         let mut weights = points.weights.iter().copied();
@@ -126,6 +127,7 @@ fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
             sums.add(&[(model.response(x, variables) - y) * weight]);
         }
     }
+    sums.finish();
     *total = sums;
 }
 
@@ -141,7 +143,7 @@ fn sum_in_tiles<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     let zero = Lanes::splat(T::ZERO);
     let (mut residuals, mut derivatives) = ([zero; TILE], [[zero; TILE]; N]);
     let mut weights = points.weights.chunks(TILE);
-    sums.clear();
+    sums.begin();
     for (x, y) in points.x.chunks(TILE * points.width).zip(points.y.chunks(TILE)) {
         for (row, x) in x.chunks_exact(points.width).enumerate() {
             let response = model.response(x, variables);
@@ -158,4 +160,5 @@ fn sum_in_tiles<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
             of_counts: points.of_counts,
         });
     }
+    sums.finish();
 }

@@ -6,7 +6,7 @@
 //!
 //! | function | bound | |
 //! |---|---|---|
-//! | `exp`, `exp2` | 1.1 | subnormal results too |
+//! | `exp`, `exp2` | 1.1 | zero where the result would be subnormal |
 //! | `exp_m1` | 2.4 | 1.3 below zero |
 //! | `sinh`, `cosh` | 1.7 | |
 //! | `tanh` | 1.4 | |
@@ -15,7 +15,7 @@
 //! | `sin`, `cos` | 1.1 | above 10⁸ ([`f64`]) and 10⁴ ([`f32`]) that of the float |
 //! | `tan` | 2.5 | likewise |
 //! | `atan` | 1.8 | |
-//! | `powf`, `pow` | 1.6 | any exponent, subnormal results too |
+//! | `powf`, `pow` | 1.6 | any exponent; zero where the result would be subnormal |
 //! | `powi` | `\|n\|` | where no intermediate power overflows or is subnormal |
 //! | `sqrt`, `recip` | 0.5 | |
 //! | `hypot` | 1.1 | |

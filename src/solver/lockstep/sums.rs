@@ -3,6 +3,7 @@
 use super::mask::{choose, is_less};
 use crate::autodiff::jet::Jet;
 use crate::kernels::lanes::{Lanes, Register};
+use crate::kernels::{underflow_guard, without_guard};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
@@ -32,15 +33,33 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
         LaneSums { count, cost: zero, gradient: [zero; N], gram: [[zero; N]; N] }
     }
 
-    /// Sets all sums to zero. Those beyond the parameters in use are zero already.
+    /// Returns sums that points are added to, which end by [`finish`](Self::finish).
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn clear(&mut self) {
-        let zero = Lanes::splat(T::ZERO);
-        self.cost = zero;
+    pub(crate) fn begun(count: usize) -> Self {
+        let guard = underflow_guard();
+        LaneSums { gradient: [guard; N], gram: [[guard; N]; N], ..Self::zero(count) }
+    }
+
+    /// Begins such sums anew. Sums beyond the parameters in use are zero already.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn begin(&mut self) {
+        let guard = underflow_guard();
+        self.cost = Lanes::splat(T::ZERO);
         // Tiles add to pairs of rows and of columns.
         for i in 0..self.count.next_multiple_of(2).min(N) {
-            self.gradient[i] = zero;
-            self.gram[i][..=i | 1].fill(zero);
+            self.gradient[i] = guard;
+            self.gram[i][..=i | 1].fill(guard);
+        }
+    }
+
+    /// Ends sums over points.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn finish(&mut self) {
+        for i in 0..self.count() {
+            self.gradient[i] = without_guard(self.gradient[i]);
+            for k in 0..=i {
+                self.gram[i][k] = without_guard(self.gram[i][k]);
+            }
         }
     }
 
