@@ -254,7 +254,8 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.cancel = Some(token))
     }
 
-    /// Enables or disables the polish of the parameters to the last digit after convergence. On by default.
+    /// Enables or disables the polish of the parameters to the last digit after convergence; to `10⁻⁶` of the standard errors where there
+    /// are more than 10,000 residuals. On by default.
     pub fn with_polish(self, polish: bool) -> Self {
         self.set(|settings| settings.polish = polish)
     }

@@ -21,6 +21,12 @@ pub(super) const MAX_STEPS: usize = 30;
 /// A step that moves every parameter by less than this many units of its last digit is not worth taking.
 const LAST_DIGITS: f64 = 64.0;
 
+/// Residuals from which a step has to be longer, as linearisations are the work of a long fit.
+const MANY_RESIDUALS: usize = 10_000;
+
+/// Shortest step that is worth the linearisation of many residuals, in standard errors along it.
+const SHORTEST: f64 = 1e-6;
+
 /// Continue only while the predicted reduction at least halves.
 pub(super) const WORTHWHILE: f64 = 0.5;
 
@@ -43,7 +49,8 @@ pub(super) fn polish<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     let mut has_mixed = false;
     for _ in 0..MAX_STEPS {
         let Solve { descent, evaluation, ends } = solve;
-        if is_at_last_digits(descent, ends.settings) {
+        let is_over = is_at_last_digits(descent) || is_too_short(descent, reduction, evaluation.size().0);
+        if is_over && is_stationary(descent, ends.settings) {
             return Ok((status, Some(reduction)));
         }
         let (before, length) = (descent.here.costs.cost, descent.scale.length(descent.step.delta.as_ref()));
@@ -98,11 +105,17 @@ fn first_step<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     Ok(reduction)
 }
 
-/// The step moves no parameter by more than its last digits, and the point is stationary.
-fn is_at_last_digits<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, settings: &Settings<T>) -> bool {
+/// The step moves no parameter by more than its last digits.
+fn is_at_last_digits<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>) -> bool {
     let mut moves = descent.step.delta.as_ref().iter().zip(descent.space.sizes(descent.here.x.as_ref()));
     moves.all(|(step, x)| step.abs() <= T::from_f64(LAST_DIGITS) * T::EPSILON * x.abs())
-        && is_stationary(descent, settings)
+}
+
+/// The step is too short a part of the standard errors for as many residuals: `δᵀJᵀJδ` is twice the reduction that it predicts, and
+/// twice the cost over `m` is a variance.
+fn is_too_short<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, reduction: T, m: usize) -> bool {
+    let variance = descent.here.costs.cost / T::from_f64(m as f64);
+    m > MANY_RESIDUALS && reduction <= T::from_f64(SHORTEST * SHORTEST) * variance
 }
 
 /// Solves for the undamped step and returns the reduction it predicts; `None` where there is none.
