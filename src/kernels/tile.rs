@@ -135,3 +135,53 @@ macro_rules! eliminate {
 }
 
 pub(super) use eliminate;
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The sum of products in this order, with the guard.
+    fn guarded<T: Real>(factors: &[(f64, f64)]) -> f64 {
+        let mut sums = RegisterTile::<T, 1, 1>::guarded();
+        for &(a, b) in factors {
+            sums.add_product::<true>(&[T::from_f64(a)], &[T::from_f64(b)]);
+        }
+        sums.totals()[0][0].to_f64()
+    }
+
+    proptest! {
+        /// The guard costs a sum a few units of the smallest number, and no more than its rounding error.
+        #[test]
+        fn sums_of_any_size_are_kept(
+            factors in vec((-1.0..1.0_f64, -1.0..1.0_f64), 0..40),
+            exponents in (-511..200_i32, -511..200_i32),
+        ) {
+            let scale = |exponent: i32| f64::from(exponent).exp2();
+            let terms: Vec<(f64, f64)> =
+                factors.iter().map(|(a, b)| (a * scale(exponents.0), b * scale(exponents.1))).collect();
+            // In units that no term underflows in.
+            let unit = scale(exponents.0) * scale(exponents.1);
+            let exact: f64 = factors.iter().map(|(a, b)| a * b).sum::<f64>() * unit;
+            let size = factors.iter().map(|(a, b)| (a * b).abs()).sum::<f64>() * unit;
+            let error = (guarded::<f64>(&terms) - exact).abs();
+            let count = factors.len() as f64 + 4.0;
+            prop_assert!(error <= count * (f64::EPSILON * size + 16.0 * f64::from_bits(1)), "{}", error);
+        }
+    }
+
+    #[test]
+    fn terms_that_cancel_leave_zero() {
+        assert_eq!(guarded::<f64>(&[]), 0.0);
+        assert_eq!(guarded::<f32>(&[(3.0, 7.0), (-21.0, 1.0)]), 0.0);
+        assert_eq!(guarded::<f64>(&[(1e-180, 1e-180), (1e-200, -1e-200)]), 0.0);
+    }
+
+    #[test]
+    fn what_is_not_finite_is_seen() {
+        assert!(guarded::<f64>(&[(1.0, f64::NAN)]).is_nan());
+        assert_eq!(guarded::<f32>(&[(2.0, f64::INFINITY)]), f64::INFINITY);
+    }
+}

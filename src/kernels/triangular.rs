@@ -329,6 +329,33 @@ mod tests {
         assert!((form - expected).abs() < tolerance * expected, "{n}: {form}");
     }
 
+    /// Entries that no pivot can feel are left out by the size of both columns, so that units do not matter: the factor is the same to
+    /// the last bit in units that are powers of two.
+    #[test]
+    fn units_of_columns_do_not_matter() {
+        in_all(|| {
+            for n in [12, 33, 150] {
+                // Couplings that fade with the distance, below the smallest number at the corners.
+                let a = |i: usize, j: usize| f64::exp(-0.5 * (i as f64 - j as f64).powi(2));
+                let unit = |i: usize| f64::exp2(f64::from(((i * 37) % 400) as i32 - 200));
+                let in_units = |unit: &dyn Fn(usize) -> f64| {
+                    let mut factor: Vec<f64> =
+                        (0..n * n).map(|at| a(at / n, at % n) * unit(at / n) * unit(at % n)).collect();
+                    let mut inverse_pivots = vec![0.0; n];
+                    assert!(f64::cholesky(&mut factor, &mut inverse_pivots, &mut Scratch::default()));
+                    (factor, inverse_pivots)
+                };
+                let ((factor, pivots), (scaled, scaled_pivots)) = (in_units(&|_| 1.0), in_units(&unit));
+                for i in 0..n {
+                    assert_eq!(scaled_pivots[i] * unit(i) * unit(i), pivots[i], "{n}: {i}");
+                    for j in i + 1..n {
+                        assert_eq!(scaled[i * n + j] * unit(i) / unit(j), factor[i * n + j], "{n}: {i} {j}");
+                    }
+                }
+            }
+        });
+    }
+
     #[test]
     fn tiny_and_huge_columns_do_not_break_reflections() {
         for scale in [1e-300, 1e-160, 1e150] {

@@ -157,6 +157,28 @@ pub(crate) fn scale_twice<T: Real>(y: &mut [T], d: &[T], x: &[T]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::registers::tests::in_all;
+
+    #[test]
+    fn subnormal_entries_alone_become_zero() {
+        fn drops<T: Real>() {
+            let smallest = T::MIN_POSITIVE;
+            let below = smallest * T::from_f64(0.75);
+            let kept = [T::ZERO, smallest, -smallest, T::ONE, -T::INFINITY, T::from_f64(f64::NAN)];
+            for count in [0, 1, 5, 40, 100] {
+                let mut entries: Vec<T> = (0..count).map(|i| if i % 7 < 6 { kept[i % 7] } else { -below }).collect();
+                drop_subnormals(&mut entries);
+                for (i, entry) in entries.iter().map(|entry| entry.to_f64()).enumerate() {
+                    let expected = if i % 7 < 6 { kept[i % 7].to_f64() } else { 0.0 };
+                    assert!(entry == expected || entry.is_nan() && expected.is_nan(), "{i}: {entry}");
+                }
+            }
+        }
+        in_all(|| {
+            drops::<f32>();
+            drops::<f64>();
+        });
+    }
 
     #[test]
     fn long_products_are_those_of_any_length() {
