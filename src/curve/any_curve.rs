@@ -27,7 +27,9 @@ impl<T: Real> Curve<T> for AnyCurve<'_, T> {
         ref as_global() -> Option<&GlobalCurve<'_, T>>;
         ref responses(x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated;
         ref linearize(x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
+        ref differentiate(x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool>;
         ref derivatives_are_cheap() -> bool;
+        ref derivatives_are_rough() -> bool;
         mut keep_within(lower: &[T], upper: &[T]) -> ();
         ref to_any_model() -> Option<AnyModel>;
     }

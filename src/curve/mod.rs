@@ -70,6 +70,7 @@ mod problem;
 mod progress;
 mod quoted;
 mod ranks;
+mod remembering_curve;
 mod residual_curve;
 mod reverse_tile;
 mod robust;

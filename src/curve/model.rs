@@ -110,9 +110,21 @@ pub trait Curve<T: Real>: Send + Sync {
     /// Fills `y` as [`responses`](Self::responses) does, and `jacobian` with their derivatives, a row for each response.
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
 
+    /// Fills `jacobian` as [`linearize`](Self::linearize) does, where the responses `y` are known, and returns `true`; `false`, the default,
+    /// when that is not cheaper. Differences need one evaluation less.
+    fn differentiate(&self, x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool> {
+        let _ = (x, width, b, y, jacobian);
+        Ok(false)
+    }
+
     /// See [`Capabilities::derivatives_are_cheap`](crate::problem::Capabilities::derivatives_are_cheap).
     fn derivatives_are_cheap(&self) -> bool {
         true
+    }
+
+    /// See [`Capabilities::derivatives_are_rough`](crate::problem::Capabilities::derivatives_are_rough).
+    fn derivatives_are_rough(&self) -> bool {
+        false
     }
 
     /// Limits all further evaluations to these bounds, a lower and an upper one for each parameter. For curves that evaluate
@@ -327,6 +339,10 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
 
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         self.responses(x, width, b, y)?;
+        self.differentiate(x, width, b, y, jacobian).map(|_| ())
+    }
+
+    fn differentiate(&self, x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool> {
         let mut moved = b.to_vec();
         for (j, &(lower, upper)) in self.bounds.iter().enumerate() {
             self.difference.fill_column(b, j, (lower, upper), y, jacobian, |stencil, jacobian| {
@@ -345,11 +361,15 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
                 Ok::<(), EvaluationError>(())
             })?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn derivatives_are_cheap(&self) -> bool {
         false
+    }
+
+    fn derivatives_are_rough(&self) -> bool {
+        self.difference.is_rough(T::EPSILON)
     }
 
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {

@@ -286,4 +286,8 @@ impl<T: Real> Capabilities<T> for CurveProblem<'_, T> {
     fn derivatives_are_cheap(&mut self) -> Option<bool> {
         Some(self.curve.derivatives_are_cheap())
     }
+
+    fn derivatives_are_rough(&mut self) -> bool {
+        self.curve.derivatives_are_rough()
+    }
 }

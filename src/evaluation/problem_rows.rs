@@ -45,7 +45,9 @@ impl<T: Real, S: Storage<T>> RowWorkspace<T, S> {
 }
 
 /// A problem, and memory for its rows.
-pub(crate) struct ProblemRows<'p, T: Real, S: Storage<T>, P: ?Sized> {
+///
+/// The problem may [keep evaluations](crate::problem::Capabilities::keep_evaluations) until this is dropped.
+pub(crate) struct ProblemRows<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> {
     problem: &'p mut P,
     workspace: &'p mut RowWorkspace<T, S>,
 }
@@ -53,6 +55,7 @@ pub(crate) struct ProblemRows<'p, T: Real, S: Storage<T>, P: ?Sized> {
 impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T, S, P> {
     #[inline]
     pub(crate) fn new(problem: &'p mut P, workspace: &'p mut RowWorkspace<T, S>) -> Self {
+        problem.capabilities().keep_evaluations(true);
         ProblemRows { problem, workspace }
     }
 
@@ -137,6 +140,13 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
             Ok(())
         })?;
         Ok(is_known)
+    }
+}
+
+impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Drop for ProblemRows<'_, T, S, P> {
+    #[inline]
+    fn drop(&mut self) {
+        self.problem.capabilities().keep_evaluations(false);
     }
 }
 
@@ -247,6 +257,10 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
 
     fn is_cheap(&mut self) -> bool {
         self.problem.derivatives_are_cheap()
+    }
+
+    fn is_rough(&mut self) -> bool {
+        self.problem.capabilities().derivatives_are_rough()
     }
 
     #[inline]

@@ -1,7 +1,9 @@
 //! Residuals given by a closure over floats, differentiated by differences.
 
 use super::sparsity::{Sparsity, SparsityError};
-use super::{BlockJacobian, Bounds, Capabilities, EvaluationError, LeastSquares, ParameterDomain};
+use super::{
+    BlockJacobian, Bounds, Capabilities, EvaluationError, LeastSquares, ParameterDomain, RecentEvaluations,
+};
 use crate::autodiff::difference::typical;
 use crate::autodiff::{Difference, Stencil};
 use crate::kernels::vector::safe_norm;
@@ -42,6 +44,8 @@ pub struct FiniteDifference<T, F> {
     behind: Vec<T>,
     /// Entries of a sparse Jacobian.
     entries: Vec<T>,
+    /// The last evaluations, during a solve.
+    recent: Option<RecentEvaluations<T>>,
 }
 
 impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDifference<T, F> {
@@ -58,6 +62,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
             ahead: Vec::new(),
             behind: Vec::new(),
             entries: Vec::new(),
+            recent: None,
         }
     }
 
@@ -120,13 +125,40 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         Ok(self)
     }
 
+    /// Fills `r`, and derivatives, if they are known at `x`.
+    fn recall(&mut self, x: &[T], r: &mut [T], derivatives: &mut [T]) -> bool {
+        self.recent.as_mut().is_some_and(|recent| recent.recall(x, r, derivatives))
+    }
+
+    /// Keeps `r`, and derivatives, during a solve.
+    fn keep(&mut self, x: &[T], r: &[T], derivatives: &[T]) {
+        if let Some(recent) = &mut self.recent {
+            recent.keep(x, r, derivatives);
+        }
+    }
+
+    /// Fills `r`, by a call of the closure unless it is known at `x`.
+    fn evaluate(&mut self, x: &[T], r: &mut [T]) -> Result<(), EvaluationError> {
+        if !self.recall(x, r, &mut []) {
+            (self.function)(x, r)?;
+            self.keep(x, r, &[]);
+        }
+        Ok(())
+    }
+
     /// Fills `r`, and the entries of the Jacobian in the order of the pattern.
     fn fill_entries(&mut self, sparsity: &Sparsity, x: &[T], r: &mut [T]) -> Result<(), EvaluationError> {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.resize(sparsity.entries(), T::ZERO);
+        let is_known = self.recall(x, r, &mut entries);
+        self.entries = entries;
+        if is_known {
+            return Ok(());
+        }
         let difference = self.difference;
-        (self.function)(x, r)?;
+        self.evaluate(x, r)?;
         self.x.clear();
         self.x.extend_from_slice(x);
-        self.entries.resize(sparsity.entries(), T::ZERO);
         let size = safe_norm(r.iter().copied());
         let typical = typical(size, r.len());
         let range = |j: usize| self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
@@ -152,6 +184,9 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
                     entries[place] = slope;
                 }
             });
+        }
+        if let Some(recent) = &mut self.recent {
+            recent.keep(x, r, &self.entries);
         }
         Ok(())
     }
@@ -242,7 +277,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
     }
 
     fn residuals(&mut self, x: &[T], _first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
-        (self.function)(x, r)
+        self.evaluate(x, r)
     }
 
     fn linearize(&mut self, x: &[T], _first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
@@ -256,7 +291,10 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
             self.sparsity = Some(sparsity);
             return outcome;
         }
-        (self.function)(x, r)?;
+        if self.recall(x, r, jacobian) {
+            return Ok(());
+        }
+        self.evaluate(x, r)?;
         self.x.clear();
         self.x.extend_from_slice(x);
         for (j, &center) in x.iter().enumerate() {
@@ -271,6 +309,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
                 Ok::<(), EvaluationError>(())
             })?;
         }
+        self.keep(x, r, jacobian);
         Ok(())
     }
 
@@ -282,6 +321,14 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
 impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> Capabilities<T> for FiniteDifference<T, F> {
     fn derivatives_are_cheap(&mut self) -> Option<bool> {
         Some(false)
+    }
+
+    fn derivatives_are_rough(&mut self) -> bool {
+        self.difference.is_rough(T::EPSILON)
+    }
+
+    fn keep_evaluations(&mut self, keeps: bool) {
+        self.recent = keeps.then(RecentEvaluations::default);
     }
 
     fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {

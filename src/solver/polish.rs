@@ -42,7 +42,7 @@ pub(super) fn polish<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     let Some(mut reduction) = first_step(solve)? else { return Ok((status, None)) };
     let mut has_mixed = false;
     for _ in 0..MAX_STEPS {
-        let Solve { descent, evaluation, ends } = solve;
+        let Solve { descent, evaluation, ends, .. } = solve;
         if is_at_last_digits(descent, ends.settings) {
             return Ok((status, Some(reduction)));
         }
