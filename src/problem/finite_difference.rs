@@ -1,9 +1,7 @@
 //! Residuals given by a closure over floats, differentiated by differences.
 
 use super::sparsity::{Sparsity, SparsityError};
-use super::{
-    BlockJacobian, Bounds, Capabilities, EvaluationError, LeastSquares, ParameterDomain, RecentEvaluations,
-};
+use super::{BlockJacobian, Bounds, Capabilities, EvaluationError, LeastSquares, ParameterDomain, RecentEvaluations};
 use crate::autodiff::difference::typical;
 use crate::autodiff::{Difference, Stencil};
 use crate::kernels::vector::safe_norm;
@@ -13,7 +11,7 @@ use crate::real::Real;
 ///
 /// The closure `|x, r|` fills all residuals `r` at `x`. Its derivatives cost one evaluation a parameter
 /// ([`Difference::Forward`], about 8 correct digits) or two ([`Difference::Central`], about 10, the default), and the
-/// whole Jacobian is in memory; prefer [`AutoDiff`](super::AutoDiff) where the function can be written generically.
+/// whole Jacobian is in memory, twice up to a million entries: a solve evaluates no point again that it has just been at. Prefer [`AutoDiff`](super::AutoDiff) where the function can be written generically.
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;
@@ -333,5 +331,77 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> Capabilit
 
     fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
         if self.sparsity.is_some() { Some(self) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+    use crate::problem::{Loss, Robust};
+    use crate::solver::LevenbergMarquardt;
+
+    const T: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+
+    fn decay(x: &[f64], r: &mut [f64]) {
+        for (r, t) in r.iter_mut().zip(T) {
+            *r = x[0] * (-x[1] * t).exp() - 2.0 * (-0.4 * t).exp() - 0.05 * (3.0 * t).cos();
+        }
+    }
+
+    /// Neither by the problem itself, nor by those around it.
+    #[test]
+    fn no_point_is_evaluated_twice() {
+        let calls = RefCell::new(Vec::new());
+        let problem = || {
+            calls.borrow_mut().clear();
+            FiniteDifference::new(2, T.len(), |x: &[f64], r: &mut [f64]| {
+                let x_bits: Vec<u64> = x.iter().map(|x| x.to_bits()).collect();
+                assert!(!calls.borrow().contains(&x_bits), "{x:?} again");
+                calls.borrow_mut().push(x_bits);
+                decay(x, r);
+                Ok(())
+            })
+        };
+        let (solver, start) = (LevenbergMarquardt::new(), [1.0, 0.1]);
+        for difference in [Difference::Forward, Difference::Central] {
+            let problem = || problem().with_difference(difference);
+            assert!(solver.minimize(&mut problem(), &start).unwrap().is_converged());
+            let bounds = Bounds::new([0.0, 0.0], [10.0, 0.3]).unwrap();
+            assert_eq!(solver.minimize(&mut problem().with_bounds(bounds), &start).unwrap().x[1], 0.3);
+            let sparsity = Sparsity::banded(T.len(), 0, 0);
+            let diagonal = FiniteDifference::new(T.len(), T.len(), |x: &[f64], r: &mut [f64]| {
+                let x_bits: Vec<u64> = x.iter().map(|x| x.to_bits()).collect();
+                assert!(!calls.borrow().contains(&x_bits), "{x:?} again");
+                calls.borrow_mut().push(x_bits);
+                r.iter_mut().zip(x).for_each(|(r, x)| *r = x.exp() - 2.0);
+                Ok(())
+            });
+            let mut diagonal = diagonal.with_difference(difference).with_sparsity(sparsity).unwrap();
+            assert!(solver.minimize(&mut diagonal, &[0.1; T.len()]).unwrap().is_converged());
+            let mut robust = Robust::new(problem(), Loss::Huber, 0.05).unwrap();
+            assert!(solver.minimize(&mut robust, &start).unwrap().is_converged());
+        }
+    }
+
+    /// Only during a solve are residuals a function of the parameters alone.
+    #[test]
+    fn the_closure_may_change_between_solves() {
+        let target = Cell::new(1.0);
+        let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+            r[0] = x[0] - target.get();
+            Ok(())
+        });
+        let mut x = vec![0.0];
+        for next in [1.0, 2.0, 3.0] {
+            target.set(next);
+            x = LevenbergMarquardt::new().minimize(&mut problem, &x).unwrap().x;
+            assert!((x[0] - next).abs() < 1e-9, "{} is not {next}", x[0]);
+            target.set(-1.0);
+            let mut r = [0.0];
+            problem.residuals(&x, 0, &mut r).unwrap();
+            assert_eq!(r[0], x[0] + 1.0);
+        }
     }
 }
