@@ -53,6 +53,7 @@ mod model;
 pub mod model_functions;
 mod model_macro;
 mod model_rows;
+mod model_sums;
 pub mod models;
 mod multi_start;
 mod nan_policy;

@@ -3,6 +3,7 @@
 use super::GlobalCurve;
 use super::formula::Program;
 use super::model_rows;
+use super::model_sums::{self, ModelRows, ModelSums, Summand};
 use super::models::AnyModel;
 use crate::autodiff::{Difference, Dual};
 use crate::kernels::simd::{self, Kernel};
@@ -117,6 +118,13 @@ pub trait Curve<T: Real>: Send + Sync {
         Ok(false)
     }
 
+    /// Adds sums over rows without forming a Jacobian; `false`, with nothing added, where that cannot be done.
+    #[doc(hidden)]
+    fn add_sums(&self, rows: ModelRows<'_, T>, summand: Summand<'_, T>, sums: &mut ModelSums<'_, T>) -> bool {
+        let _ = (rows, summand, sums);
+        false
+    }
+
     /// See [`Capabilities::derivatives_are_cheap`](crate::problem::Capabilities::derivatives_are_cheap).
     fn derivatives_are_cheap(&self) -> bool {
         true
@@ -216,6 +224,10 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
             return Ok(());
         }
         AutoDiff(AtRows { model: &self.0, x, width, rows: y.len() }).linearize(b, 0, y, jacobian)
+    }
+
+    fn add_sums(&self, rows: ModelRows<'_, T>, summand: Summand<'_, T>, sums: &mut ModelSums<'_, T>) -> bool {
+        model_sums::add(&self.0, rows, summand, sums)
     }
 }
 

@@ -87,7 +87,16 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
         (ahead, probe): (&[T], T),
         rhs: &mut dyn RightHandSide<T>,
     ) -> Evaluated<bool> {
-        let RowWorkspace { tiles, counts, has_own_cost, .. } = &mut *self.workspace;
+        let RowWorkspace { tiles, counts, has_own_cost, parallel } = &mut *self.workspace;
+        if let Some(parallel) = parallel
+            && let Some(sums) = rhs.sums().filter(|_| !*has_own_cost)
+            && let Some(rows) = self.problem.capabilities().concurrent(x)
+            && parallel.force(rows, (v, ahead, probe), sums)?
+        {
+            counts.jacobians += 1;
+            counts.residuals += 1;
+            return Ok(true);
+        }
         let mut by_difference = false;
         let evaluated = tiles.revisit(self.problem, x, |problem, first, at_hand, second| {
             let Some((r, jacobian)) = at_hand else { return bend_without(problem, (x, v), first, second, rhs) };
