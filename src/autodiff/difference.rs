@@ -92,6 +92,15 @@ impl Difference {
         stencil.slope(center, here, first, second)
     }
 
+    /// Derivatives of a function of this relative accuracy have no more than half of the digits of the float.
+    pub(crate) fn is_rough<T: Real>(self, accuracy: T) -> bool {
+        let error = match self {
+            Difference::Forward => accuracy.sqrt(),
+            Difference::Central => accuracy.cbrt() * accuracy.cbrt(),
+        };
+        error >= T::EPSILON.sqrt()
+    }
+
     /// Returns the points within `lower..=upper` from which the derivative at `x` is taken.
     pub(crate) fn stencil<T: Real>(self, x: T, lower: T, upper: T) -> Stencil<T> {
         self.stencil_of(self.step(x), x, lower, upper)

@@ -1,5 +1,6 @@
 //! A curve of any kind behind a pointer.
 
+use super::model_sums::{ModelRows, ModelSums, Summand};
 use super::models::AnyModel;
 use super::{Curve, GlobalCurve};
 use crate::pass_on::pass_on;
@@ -27,7 +28,10 @@ impl<T: Real> Curve<T> for AnyCurve<'_, T> {
         ref as_global() -> Option<&GlobalCurve<'_, T>>;
         ref responses(x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated;
         ref linearize(x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
+        ref differentiate(x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool>;
+        ref add_sums(rows: ModelRows<'_, T>, summand: Summand<'_, T>, sums: &mut ModelSums<'_, T>) -> bool;
         ref derivatives_are_cheap() -> bool;
+        ref derivatives_are_rough() -> bool;
         mut keep_within(lower: &[T], upper: &[T]) -> ();
         ref to_any_model() -> Option<AnyModel>;
     }

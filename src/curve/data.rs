@@ -7,6 +7,7 @@ use super::noise::{Noise, Whitening};
 use super::rows::Rows;
 use super::{CurveError, NanPolicy};
 use crate::distributed::{Communicator, CommunicatorError, RankError};
+use crate::kernels::vector::all_finite;
 use crate::real::Real;
 
 /// Number of rows that the look at the data samples at most.
@@ -204,6 +205,9 @@ impl<'a, T: Real> Data<'a, T> {
     /// its numbers is NaN or infinite.
     pub(super) fn check(self, mask: Option<&[bool]>, policy: NanPolicy) -> Result<Self, CurveError> {
         self.check_shapes(mask)?;
+        if mask.is_none() && self.is_complete() {
+            return Ok(self);
+        }
         let mut omitted = Vec::new();
         for row in 0..self.y_rows {
             let masked = mask.is_some_and(|mask| !mask[row]);
@@ -298,6 +302,15 @@ impl<'a, T: Real> Data<'a, T> {
             Some(mask) if mask.len() != y => Err(CurveError::MaskLength { mask: mask.len(), rows: y }),
             _ => Ok(()),
         }
+    }
+
+    /// All numbers are finite, and all standard deviations positive. There are rows.
+    fn is_complete(&self) -> bool {
+        let are_positive = match &self.noise {
+            Noise::Sigma(sigma) => all_finite(sigma) && sigma.iter().fold(true, |all, &sigma| all & (sigma > T::ZERO)),
+            _ => true,
+        };
+        self.y_rows > 0 && are_positive && all_finite(&self.x) && all_finite(&self.y)
     }
 
     /// The first number of a row that is not finite.

@@ -14,6 +14,7 @@ use super::method::FitMethod;
 use super::noise::{Noise, Whitening};
 use super::parameter::Parameter;
 use super::ranks::agreed;
+use super::remembering_curve::RememberingCurve;
 use super::second_attempt::best_attempt;
 use super::{AnyCurve, Curve, CurveError, FitOptions, FittedCurve, Rows};
 use crate::distributed::Communicator;
@@ -357,6 +358,10 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
         let map = ParameterMap::new(parameters)?;
         let (lower, upper): (Vec<T>, Vec<T>) = map.parameters.iter().map(Parameter::range).unzip();
         curve.keep_within(&lower, &upper);
+        // The curves of several data sets remember by themselves.
+        if !curve.derivatives_are_cheap() && curve.as_global().is_none() {
+            curve = Box::new(RememberingCurve::new(curve, data.x(), data.y().len()));
+        }
         let likelihood = if options.counts { Likelihood::Poisson } else { Likelihood::Gaussian };
         Ok(CheckedFit { curve, data, map, likelihood, options, method })
     }

@@ -121,6 +121,10 @@ impl<T: Real> Curve<T> for GlobalCurve<'_, T> {
         self.parts.iter().all(|part| part.curve.derivatives_are_cheap())
     }
 
+    fn derivatives_are_rough(&self) -> bool {
+        self.parts.iter().any(|part| part.curve.derivatives_are_rough())
+    }
+
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {
         for part in &mut self.parts {
             let (lower, upper) = (part.own(lower), part.own(upper));

@@ -3,6 +3,7 @@
 use super::GlobalCurve;
 use super::formula::Program;
 use super::model_rows;
+use super::model_sums::{self, ModelRows, ModelSums, Summand};
 use super::models::AnyModel;
 use crate::autodiff::{Difference, Dual};
 use crate::kernels::simd::{self, Kernel};
@@ -110,9 +111,28 @@ pub trait Curve<T: Real>: Send + Sync {
     /// Fills `y` as [`responses`](Self::responses) does, and `jacobian` with their derivatives, a row for each response.
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
 
+    /// Fills `jacobian` as [`linearize`](Self::linearize) does, where the responses `y` are known, and returns `true`; `false`, the default,
+    /// when that is not cheaper. Differences need one evaluation less.
+    fn differentiate(&self, x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool> {
+        let _ = (x, width, b, y, jacobian);
+        Ok(false)
+    }
+
+    /// Adds sums over rows without forming a Jacobian; `false`, with nothing added, where that cannot be done.
+    #[doc(hidden)]
+    fn add_sums(&self, rows: ModelRows<'_, T>, summand: Summand<'_, T>, sums: &mut ModelSums<'_, T>) -> bool {
+        let _ = (rows, summand, sums);
+        false
+    }
+
     /// See [`Capabilities::derivatives_are_cheap`](crate::problem::Capabilities::derivatives_are_cheap).
     fn derivatives_are_cheap(&self) -> bool {
         true
+    }
+
+    /// See [`Capabilities::derivatives_are_rough`](crate::problem::Capabilities::derivatives_are_rough).
+    fn derivatives_are_rough(&self) -> bool {
+        false
     }
 
     /// Limits all further evaluations to these bounds, a lower and an upper one for each parameter. For curves that evaluate
@@ -204,6 +224,10 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
             return Ok(());
         }
         AutoDiff(AtRows { model: &self.0, x, width, rows: y.len() }).linearize(b, 0, y, jacobian)
+    }
+
+    fn add_sums(&self, rows: ModelRows<'_, T>, summand: Summand<'_, T>, sums: &mut ModelSums<'_, T>) -> bool {
+        model_sums::add(&self.0, rows, summand, sums)
     }
 }
 
@@ -327,6 +351,10 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
 
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         self.responses(x, width, b, y)?;
+        self.differentiate(x, width, b, y, jacobian).map(|_| ())
+    }
+
+    fn differentiate(&self, x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool> {
         let mut moved = b.to_vec();
         for (j, &(lower, upper)) in self.bounds.iter().enumerate() {
             self.difference.fill_column(b, j, (lower, upper), y, jacobian, |stencil, jacobian| {
@@ -345,11 +373,15 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
                 Ok::<(), EvaluationError>(())
             })?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn derivatives_are_cheap(&self) -> bool {
         false
+    }
+
+    fn derivatives_are_rough(&self) -> bool {
+        self.difference.is_rough(T::EPSILON)
     }
 
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {

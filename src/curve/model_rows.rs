@@ -59,9 +59,9 @@ pub(in crate::curve) fn backwards<T: Real>(
 }
 
 /// Rows of predictors.
-struct PredictorRows<'a, T> {
-    x: &'a [T],
-    width: usize,
+pub(super) struct PredictorRows<'a, T> {
+    pub(super) x: &'a [T],
+    pub(super) width: usize,
 }
 
 impl<T: Real> PredictorRows<'_, T> {
@@ -80,6 +80,15 @@ impl<T: Real> PredictorRows<'_, T> {
                 *lane = row[k];
             }
             left.fill(filled[count - 1]);
+        }
+    }
+
+    /// Fills a tile, whose number of rows is set, with the predictors of the `count` rows from `first` on.
+    #[inline(always)]
+    pub(super) fn fill<R: Register<T>>(&self, first: usize, count: usize, tile: &mut ReverseTile<T, R>) {
+        tile.x.resize(TILE * self.width, Lanes::splat(T::ZERO));
+        for (row, lanes) in tile.x.chunks_exact_mut(self.width.max(1)).take(tile.rows).enumerate() {
+            self.gather(first + row * R::LANES, R::LANES.min(count - row * R::LANES), lanes);
         }
     }
 }
@@ -164,14 +173,10 @@ impl<T: Real> LaneKernel<T> for Backwards<'_, T> {
         for (lanes, &b) in tile.b.iter_mut().zip(self.b) {
             *lanes = Lanes::splat(b);
         }
-        tile.x.resize(TILE * width, Lanes::splat(T::ZERO));
         for (number, y) in self.y.chunks_mut(TILE * R::LANES).enumerate() {
             let first = number * TILE * R::LANES;
             tile.rows = y.len().div_ceil(R::LANES);
-            for (row, lanes) in tile.x.chunks_exact_mut(width.max(1)).take(tile.rows).enumerate() {
-                let count = R::LANES.min(y.len() - row * R::LANES);
-                self.x.gather(first + row * R::LANES, count, lanes);
-            }
+            self.x.fill(first, y.len(), &mut tile);
             self.model.evaluate(self.registers, &mut *tile);
             for (row, y) in y.chunks_mut(R::LANES).enumerate() {
                 y.copy_from_slice(&tile.responses[row].as_slice()[..y.len()]);

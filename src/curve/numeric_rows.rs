@@ -55,7 +55,11 @@ impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync> Curve<T> f
 
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
         self.responses(x, width, b, y)?;
-        let (n, here, accuracy) = (b.len(), &*y, self.accuracy.max(T::EPSILON));
+        self.differentiate(x, width, b, y, jacobian).map(|_| ())
+    }
+
+    fn differentiate(&self, x: &[T], width: usize, b: &[T], here: &[T], jacobian: &mut [T]) -> Evaluated<bool> {
+        let (n, accuracy) = (b.len(), self.accuracy.max(T::EPSILON));
         let column = |j: usize| {
             let mut moved = b.to_vec();
             let mut room = [vec![T::ZERO; here.len()], vec![T::ZERO; here.len()]];
@@ -75,11 +79,15 @@ impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync> Curve<T> f
         for (j, column) in parallel::map(n, column).into_iter().enumerate() {
             jacobian.iter_mut().skip(j).step_by(n).zip(column?).for_each(|(entry, slope)| *entry = slope);
         }
-        Ok(())
+        Ok(true)
     }
 
     fn derivatives_are_cheap(&self) -> bool {
         false
+    }
+
+    fn derivatives_are_rough(&self) -> bool {
+        self.difference.is_rough(self.accuracy.max(T::EPSILON))
     }
 
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {

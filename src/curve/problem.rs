@@ -1,11 +1,13 @@
 //! The least-squares problem of a curve, its data, and the bounds, ties and priors of its parameters.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use super::Curve;
 use super::data::Data;
 use super::likelihood::Likelihood;
 use super::map::ParameterMap;
+use super::model_sums::{ModelRows, ModelSums, Summand};
 use super::noise::Noise;
 use super::undefined_derivatives::Differences;
 use crate::distributed::Communicator;
@@ -136,6 +138,23 @@ impl<'p, T: Real> CurveProblem<'p, T> {
         Ok(cost + self.fill_priors(first + count, of_priors, prior_rows))
     }
 
+    /// These rows, where they are of data alone, with a response and a standard deviation each, the parameters are the curve's, and the cost
+    /// is the sum of squares.
+    fn rows_alone(&self, rows: &Range<usize>) -> Option<ModelRows<'_, T>> {
+        let sigma: &[T] = match &self.data.noise {
+            Noise::Uniform => &[],
+            Noise::Sigma(sigma) => sigma.get(rows.clone())?,
+            Noise::Correlated(_) => return None,
+        };
+        let is_plain = self.map.is_identity() && self.likelihood.is_sum_of_squares() && self.data.outputs() == 1;
+        let (x, width) = (
+            self.data.predictors(rows.start, rows.len().min(self.data_rows(rows.start, rows.len()))),
+            self.data.width(),
+        );
+        let are_alone = is_plain && rows.end <= self.data.y().len();
+        are_alone.then_some(ModelRows { x, width, b: &self.all, sigma })
+    }
+
     /// Weighs whitened rows of data as the likelihood does; returns their cost, unless that is the sum of squares.
     #[inline]
     fn weigh(&self, first: usize, r: &mut [T], jacobian: &mut [T]) -> T {
@@ -184,6 +203,25 @@ impl<T: Real> ConcurrentRows<T> for CurveProblem<'_, T> {
     fn linearize_rows(&self, first: usize, r: &mut [T], jacobian: &mut [T], room: &mut Vec<T>) -> Evaluated<T> {
         let cost = self.linearize_here(first, r, jacobian, room)?;
         Ok(self.cost_or(cost, r))
+    }
+
+    fn add_products(&self, rows: Range<usize>, gram: &mut [T], gradient: &mut [T]) -> Option<T> {
+        let (at, summand) = (self.rows_alone(&rows)?, Summand::Products { y: &self.data.y()[rows] });
+        let mut sums = ModelSums { gram, vector: gradient, squares: T::ZERO };
+        self.curve.add_sums(at, summand, &mut sums).then_some(sums.squares)
+    }
+
+    fn add_forcing(
+        &self,
+        rows: Range<usize>,
+        (v, ahead, probe): (&[T], &[T], T),
+        room: &mut [T],
+        sums: &mut [T],
+    ) -> Evaluated<bool> {
+        let Some(at) = self.rows_alone(&rows) else { return Ok(false) };
+        self.curve.responses(at.x, at.width, ahead, room)?;
+        let mut sums = ModelSums { gram: &mut [], vector: sums, squares: T::ZERO };
+        Ok(self.curve.add_sums(at, Summand::Forcing { ahead: room, v, probe }, &mut sums))
     }
 }
 
@@ -285,5 +323,9 @@ impl<T: Real> Capabilities<T> for CurveProblem<'_, T> {
 
     fn derivatives_are_cheap(&mut self) -> Option<bool> {
         Some(self.curve.derivatives_are_cheap())
+    }
+
+    fn derivatives_are_rough(&mut self) -> bool {
+        self.curve.derivatives_are_rough()
     }
 }

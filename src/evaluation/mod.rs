@@ -177,6 +177,9 @@ pub trait Evaluation<T: Real> {
     /// Returns true if a linearisation costs little more than the residuals, on all ranks.
     fn is_cheap(&mut self) -> bool;
 
+    /// Returns true if derivatives are rough, on any rank.
+    fn is_rough(&mut self) -> bool;
+
     /// Evaluations so far, on this rank.
     fn counts(&self) -> Counts;
 

@@ -79,6 +79,13 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
         }
     }
 
+    fn is_rough(&mut self) -> bool {
+        match &self.sync {
+            None => self.own.is_rough(),
+            Some(sync) => sync.derivatives_are_rough,
+        }
+    }
+
     fn stop(&mut self, reason: usize) -> bool {
         self.sync.as_mut().map(|sync| sync.stop(reason)).is_none()
     }

@@ -101,9 +101,15 @@ impl<T: Real> ParallelSums<T> {
             part.gradient.clear();
             part.gradient.resize(n, T::ZERO);
             part.r.resize(tile, T::ZERO);
-            part.jacobian.resize(tile * n, T::ZERO);
             for first in part.rows.clone().step_by(tile) {
                 let count = tile.min(part.rows.end - first);
+                let (rows, (gram, gradient)) = (first..first + count, (&mut part.gram, &mut part.gradient));
+                if let Some(squares) = problem.add_products(rows, gram, gradient) {
+                    cost += T::from_f64(0.5) * squares;
+                    part.squares += squares;
+                    continue;
+                }
+                part.jacobian.resize(tile * n, T::ZERO);
                 let (r, jacobian) = (&mut part.r[..count], &mut part.jacobian[..count * n]);
                 cost += problem.linearize_rows(first, r, jacobian, &mut part.room)?;
                 drop_subnormals(jacobian);
@@ -119,6 +125,35 @@ impl<T: Real> ParallelSums<T> {
             gradient.iter_mut().zip(&part.gradient).for_each(|(sum, &number)| *sum += number);
         }
         Ok((cost, squares))
+    }
+
+    /// Adds `Jᵀw` to `sums`; `false`, with nothing added, where the rows have to be [formed](ConcurrentRows::add_forcing).
+    pub(crate) fn force(
+        &mut self,
+        problem: &dyn ConcurrentRows<T>,
+        along: (&[T], &[T], T),
+        sums: &mut [T],
+    ) -> Evaluated<bool> {
+        let (tile, n) = (self.tile, self.n);
+        let left = self.for_each_part(|part| {
+            part.gradient.clear();
+            part.gradient.resize(n, T::ZERO);
+            part.r.resize(tile, T::ZERO);
+            for first in part.rows.clone().step_by(tile) {
+                let count = tile.min(part.rows.end - first);
+                let room = &mut part.r[..count];
+                if !problem.add_forcing(first..first + count, along, room, &mut part.gradient)? {
+                    return Ok(T::ONE);
+                }
+            }
+            Ok(T::ZERO)
+        })?;
+        if left == T::ZERO {
+            for part in &self.parts {
+                sums.iter_mut().zip(&part.gradient).for_each(|(sum, &number)| *sum += number);
+            }
+        }
+        Ok(left == T::ZERO)
     }
 
     /// The sum of what `work` returns for the parts, or the error of the first that has one.

@@ -45,7 +45,9 @@ impl<T: Real, S: Storage<T>> RowWorkspace<T, S> {
 }
 
 /// A problem, and memory for its rows.
-pub(crate) struct ProblemRows<'p, T: Real, S: Storage<T>, P: ?Sized> {
+///
+/// The problem may [keep evaluations](crate::problem::Capabilities::keep_evaluations) until this is dropped.
+pub(crate) struct ProblemRows<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> {
     problem: &'p mut P,
     workspace: &'p mut RowWorkspace<T, S>,
 }
@@ -53,6 +55,7 @@ pub(crate) struct ProblemRows<'p, T: Real, S: Storage<T>, P: ?Sized> {
 impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T, S, P> {
     #[inline]
     pub(crate) fn new(problem: &'p mut P, workspace: &'p mut RowWorkspace<T, S>) -> Self {
+        problem.capabilities().keep_evaluations(true);
         ProblemRows { problem, workspace }
     }
 
@@ -84,7 +87,16 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
         (ahead, probe): (&[T], T),
         rhs: &mut dyn RightHandSide<T>,
     ) -> Evaluated<bool> {
-        let RowWorkspace { tiles, counts, has_own_cost, .. } = &mut *self.workspace;
+        let RowWorkspace { tiles, counts, has_own_cost, parallel } = &mut *self.workspace;
+        if let Some(parallel) = parallel
+            && let Some(sums) = rhs.sums().filter(|_| !*has_own_cost)
+            && let Some(rows) = self.problem.capabilities().concurrent(x)
+            && parallel.force(rows, (v, ahead, probe), sums)?
+        {
+            counts.jacobians += 1;
+            counts.residuals += 1;
+            return Ok(true);
+        }
         let mut by_difference = false;
         let evaluated = tiles.revisit(self.problem, x, |problem, first, at_hand, second| {
             let Some((r, jacobian)) = at_hand else { return bend_without(problem, (x, v), first, second, rhs) };
@@ -137,6 +149,13 @@ impl<'p, T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> ProblemRows<'p, T,
             Ok(())
         })?;
         Ok(is_known)
+    }
+}
+
+impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Drop for ProblemRows<'_, T, S, P> {
+    #[inline]
+    fn drop(&mut self) {
+        self.problem.capabilities().keep_evaluations(false);
     }
 }
 
@@ -247,6 +266,10 @@ impl<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized> Evaluation<T> for Prob
 
     fn is_cheap(&mut self) -> bool {
         self.problem.derivatives_are_cheap()
+    }
+
+    fn is_rough(&mut self) -> bool {
+        self.problem.capabilities().derivatives_are_rough()
     }
 
     #[inline]

@@ -19,6 +19,8 @@ pub(super) struct RankSync<T> {
     pub(super) largest_group: usize,
     /// The derivatives are cheap on all ranks.
     pub(super) derivatives_are_cheap: bool,
+    /// The derivatives are rough on any rank.
+    pub(super) derivatives_are_rough: bool,
     /// Reason for which this rank alone would stop.
     request: Option<usize>,
     /// Reason for which all ranks stop: the request of the first rank that has one.
@@ -39,7 +41,12 @@ impl<T: Real> RankSync<T> {
         let Some(ranks) = problem.capabilities().communicator().filter(|ranks| ranks.size() > 1).cloned() else {
             return checked.map(|()| None);
         };
-        let counts = [problem.residual_count(), problem.row_group(), usize::from(problem.derivatives_are_cheap())];
+        let counts = [
+            problem.residual_count(),
+            problem.row_group(),
+            usize::from(problem.derivatives_are_cheap()),
+            usize::from(problem.capabilities().derivatives_are_rough()),
+        ];
         let counts = counts.map(|count| count as f64);
         let all = ranks.try_all_gather(checked.map(|()| &counts[..]))?;
         let counts = |place: usize| all.iter().map(move |counts| counts[place] as usize);
@@ -48,6 +55,7 @@ impl<T: Real> RankSync<T> {
             before: counts(0).take(ranks.rank()).sum(),
             largest_group: counts(1).max().unwrap_or(1),
             derivatives_are_cheap: counts(2).all(|is_cheap| is_cheap != 0),
+            derivatives_are_rough: counts(3).any(|is_rough| is_rough != 0),
             request: None,
             stopped: None,
             message: Vec::new(),

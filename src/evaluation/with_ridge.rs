@@ -32,6 +32,7 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for WithRidge<'_, E, T> {
         mut force(along: &Along<'_, T>, rhs: &mut dyn RightHandSide<T>) -> Evaluated<bool>;
         mut squared_change(x: &[T], y: &[T]) -> Evaluated<T>;
         mut is_cheap() -> bool;
+        mut is_rough() -> bool;
         mut stop(reason: usize) -> bool;
         ref stopped() -> Option<usize>;
     }

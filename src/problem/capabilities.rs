@@ -92,6 +92,21 @@ pub trait Capabilities<T: Real> {
         None
     }
 
+    /// Returns true if derivatives have no more than half of the digits, as forward differences. Steps of the
+    /// [polish](crate::LevenbergMarquardt::with_polish) gain little by them then, and are taken only if they are asked for.
+    #[inline]
+    fn derivatives_are_rough(&mut self) -> bool {
+        false
+    }
+
+    /// Says that the residuals are a function of the parameters alone from now on (`true`), as during a solve, or may change (`false`). A
+    /// problem whose evaluations are expensive may keep the last ones between these calls, instead of evaluating points again. Nothing by
+    /// default.
+    #[inline]
+    fn keep_evaluations(&mut self, keeps: bool) {
+        let _ = keeps;
+    }
+
     /// Cost of the rows just evaluated, `first..first + r.len()`; `None`, the default, stands for `½‖r‖²`.
     ///
     /// A loss that is convex in the outputs of a model joins by returning its true value here, and giving rows whose

@@ -1,5 +1,7 @@
 //! Rows that several threads evaluate at once.
 
+use std::ops::Range;
+
 use super::EvaluationError;
 use crate::real::Real;
 
@@ -30,4 +32,26 @@ pub trait ConcurrentRows<T: Real>: Sync {
         jacobian: &mut [T],
         room: &mut Vec<T>,
     ) -> Result<T, EvaluationError>;
+
+    /// Adds `JᵀJ`, its lower triangle, and `Jᵀr` of these rows, whose cost is `½‖r‖²`, and returns `‖r‖²`; `None`, the default, with nothing
+    /// added, where that takes the rows themselves.
+    #[doc(hidden)]
+    fn add_products(&self, rows: Range<usize>, gram: &mut [T], gradient: &mut [T]) -> Option<T> {
+        let _ = (rows, gram, gradient);
+        None
+    }
+
+    /// Adds `Jᵀw` of these rows to `sums`, of the second derivatives `w` along `v` by differences to the point `ahead`, a share `probe` of the
+    /// way; `false`, the default, with nothing added, where that takes the rows themselves. `room` is for as many entries as there are rows.
+    #[doc(hidden)]
+    fn add_forcing(
+        &self,
+        rows: Range<usize>,
+        (v, ahead, probe): (&[T], &[T], T),
+        room: &mut [T],
+        sums: &mut [T],
+    ) -> Result<bool, EvaluationError> {
+        let _ = (rows, v, ahead, probe, room, sums);
+        Ok(false)
+    }
 }

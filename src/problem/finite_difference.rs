@@ -1,7 +1,7 @@
 //! Residuals given by a closure over floats, differentiated by differences.
 
 use super::sparsity::{Sparsity, SparsityError};
-use super::{BlockJacobian, Bounds, Capabilities, EvaluationError, LeastSquares, ParameterDomain};
+use super::{BlockJacobian, Bounds, Capabilities, EvaluationError, LeastSquares, ParameterDomain, RecentEvaluations};
 use crate::autodiff::difference::typical;
 use crate::autodiff::{Difference, Stencil};
 use crate::kernels::vector::safe_norm;
@@ -11,7 +11,7 @@ use crate::real::Real;
 ///
 /// The closure `|x, r|` fills all residuals `r` at `x`. Its derivatives cost one evaluation a parameter
 /// ([`Difference::Forward`], about 8 correct digits) or two ([`Difference::Central`], about 10, the default), and the
-/// whole Jacobian is in memory; prefer [`AutoDiff`](super::AutoDiff) where the function can be written generically.
+/// whole Jacobian is in memory, twice up to a million entries: a solve evaluates no point again that it has just been at. Prefer [`AutoDiff`](super::AutoDiff) where the function can be written generically.
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;
@@ -42,6 +42,8 @@ pub struct FiniteDifference<T, F> {
     behind: Vec<T>,
     /// Entries of a sparse Jacobian.
     entries: Vec<T>,
+    /// The last evaluations, during a solve.
+    recent: Option<RecentEvaluations<T>>,
 }
 
 impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDifference<T, F> {
@@ -58,6 +60,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
             ahead: Vec::new(),
             behind: Vec::new(),
             entries: Vec::new(),
+            recent: None,
         }
     }
 
@@ -120,13 +123,40 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         Ok(self)
     }
 
+    /// Fills `r`, and derivatives, if they are known at `x`.
+    fn recall(&mut self, x: &[T], r: &mut [T], derivatives: &mut [T]) -> bool {
+        self.recent.as_mut().is_some_and(|recent| recent.recall(x, r, derivatives))
+    }
+
+    /// Keeps `r`, and derivatives, during a solve.
+    fn keep(&mut self, x: &[T], r: &[T], derivatives: &[T]) {
+        if let Some(recent) = &mut self.recent {
+            recent.keep(x, r, derivatives);
+        }
+    }
+
+    /// Fills `r`, by a call of the closure unless it is known at `x`.
+    fn evaluate(&mut self, x: &[T], r: &mut [T]) -> Result<(), EvaluationError> {
+        if !self.recall(x, r, &mut []) {
+            (self.function)(x, r)?;
+            self.keep(x, r, &[]);
+        }
+        Ok(())
+    }
+
     /// Fills `r`, and the entries of the Jacobian in the order of the pattern.
     fn fill_entries(&mut self, sparsity: &Sparsity, x: &[T], r: &mut [T]) -> Result<(), EvaluationError> {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.resize(sparsity.entries(), T::ZERO);
+        let is_known = self.recall(x, r, &mut entries);
+        self.entries = entries;
+        if is_known {
+            return Ok(());
+        }
         let difference = self.difference;
-        (self.function)(x, r)?;
+        self.evaluate(x, r)?;
         self.x.clear();
         self.x.extend_from_slice(x);
-        self.entries.resize(sparsity.entries(), T::ZERO);
         let size = safe_norm(r.iter().copied());
         let typical = typical(size, r.len());
         let range = |j: usize| self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
@@ -152,6 +182,9 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
                     entries[place] = slope;
                 }
             });
+        }
+        if let Some(recent) = &mut self.recent {
+            recent.keep(x, r, &self.entries);
         }
         Ok(())
     }
@@ -242,7 +275,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
     }
 
     fn residuals(&mut self, x: &[T], _first: usize, r: &mut [T]) -> Result<(), EvaluationError> {
-        (self.function)(x, r)
+        self.evaluate(x, r)
     }
 
     fn linearize(&mut self, x: &[T], _first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError> {
@@ -256,7 +289,10 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
             self.sparsity = Some(sparsity);
             return outcome;
         }
-        (self.function)(x, r)?;
+        if self.recall(x, r, jacobian) {
+            return Ok(());
+        }
+        self.evaluate(x, r)?;
         self.x.clear();
         self.x.extend_from_slice(x);
         for (j, &center) in x.iter().enumerate() {
@@ -271,6 +307,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
                 Ok::<(), EvaluationError>(())
             })?;
         }
+        self.keep(x, r, jacobian);
         Ok(())
     }
 
@@ -284,7 +321,87 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> Capabilit
         Some(false)
     }
 
+    fn derivatives_are_rough(&mut self) -> bool {
+        self.difference.is_rough(T::EPSILON)
+    }
+
+    fn keep_evaluations(&mut self, keeps: bool) {
+        self.recent = keeps.then(RecentEvaluations::default);
+    }
+
     fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
         if self.sparsity.is_some() { Some(self) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+    use crate::problem::{Loss, Robust};
+    use crate::solver::LevenbergMarquardt;
+
+    const T: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+
+    fn decay(x: &[f64], r: &mut [f64]) {
+        for (r, t) in r.iter_mut().zip(T) {
+            *r = x[0] * (-x[1] * t).exp() - 2.0 * (-0.4 * t).exp() - 0.05 * (3.0 * t).cos();
+        }
+    }
+
+    /// Neither by the problem itself, nor by those around it.
+    #[test]
+    fn no_point_is_evaluated_twice() {
+        let calls = RefCell::new(Vec::new());
+        let problem = || {
+            calls.borrow_mut().clear();
+            FiniteDifference::new(2, T.len(), |x: &[f64], r: &mut [f64]| {
+                let x_bits: Vec<u64> = x.iter().map(|x| x.to_bits()).collect();
+                assert!(!calls.borrow().contains(&x_bits), "{x:?} again");
+                calls.borrow_mut().push(x_bits);
+                decay(x, r);
+                Ok(())
+            })
+        };
+        let (solver, start) = (LevenbergMarquardt::new(), [1.0, 0.1]);
+        for difference in [Difference::Forward, Difference::Central] {
+            let problem = || problem().with_difference(difference);
+            assert!(solver.minimize(&mut problem(), &start).unwrap().is_converged());
+            let bounds = Bounds::new([0.0, 0.0], [10.0, 0.3]).unwrap();
+            assert_eq!(solver.minimize(&mut problem().with_bounds(bounds), &start).unwrap().x[1], 0.3);
+            let sparsity = Sparsity::banded(T.len(), 0, 0);
+            let diagonal = FiniteDifference::new(T.len(), T.len(), |x: &[f64], r: &mut [f64]| {
+                let x_bits: Vec<u64> = x.iter().map(|x| x.to_bits()).collect();
+                assert!(!calls.borrow().contains(&x_bits), "{x:?} again");
+                calls.borrow_mut().push(x_bits);
+                r.iter_mut().zip(x).for_each(|(r, x)| *r = x.exp() - 2.0);
+                Ok(())
+            });
+            let mut diagonal = diagonal.with_difference(difference).with_sparsity(sparsity).unwrap();
+            assert!(solver.minimize(&mut diagonal, &[0.1; T.len()]).unwrap().is_converged());
+            let mut robust = Robust::new(problem(), Loss::Huber, 0.05).unwrap();
+            assert!(solver.minimize(&mut robust, &start).unwrap().is_converged());
+        }
+    }
+
+    /// Only during a solve are residuals a function of the parameters alone.
+    #[test]
+    fn the_closure_may_change_between_solves() {
+        let target = Cell::new(1.0);
+        let mut problem = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+            r[0] = x[0] - target.get();
+            Ok(())
+        });
+        let mut x = vec![0.0];
+        for next in [1.0, 2.0, 3.0] {
+            target.set(next);
+            x = LevenbergMarquardt::new().minimize(&mut problem, &x).unwrap().x;
+            assert!((x[0] - next).abs() < 1e-9, "{} is not {next}", x[0]);
+            target.set(-1.0);
+            let mut r = [0.0];
+            problem.residuals(&x, 0, &mut r).unwrap();
+            assert_eq!(r[0], x[0] + 1.0);
+        }
     }
 }

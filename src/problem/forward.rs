@@ -52,6 +52,12 @@ macro_rules! forward {
     (@derivatives_are_cheap $this:ident $inner:expr) => {
         $crate::problem::forward::forward!(@mut $this $inner, derivatives_are_cheap() -> Option<bool>);
     };
+    (@derivatives_are_rough $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner, derivatives_are_rough() -> bool);
+    };
+    (@keep_evaluations $this:ident $inner:expr) => {
+        $crate::problem::forward::forward!(@mut $this $inner, keep_evaluations(keeps: bool) -> ());
+    };
     (@cost_of $this:ident $inner:expr) => {
         $crate::problem::forward::forward!(@mut $this $inner, cost_of(first: usize, r: &[T]) -> Option<T>);
     };

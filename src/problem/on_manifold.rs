@@ -91,5 +91,6 @@ impl<T: Real, P: LeastSquares<T>, M: Manifold<T>> LeastSquares<T> for OnManifold
 }
 
 impl<T: Real, P: LeastSquares<T>, M: Manifold<T>> Capabilities<T> for OnManifold<T, P, M> {
-    forward!(self => self.problem.capabilities(); communicator derivatives_are_cheap cost_of);
+    forward!(self => self.problem.capabilities(); communicator derivatives_are_cheap derivatives_are_rough keep_evaluations
+        cost_of);
 }

@@ -117,7 +117,7 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> LeastSquares<T> for Robust<T
 }
 
 impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> Capabilities<T> for Robust<T, P, L> {
-    forward!(self => self.problem.capabilities(); communicator derivatives_are_cheap);
+    forward!(self => self.problem.capabilities(); communicator derivatives_are_cheap derivatives_are_rough keep_evaluations);
 
     fn linearize_columns(
         &mut self,

@@ -114,7 +114,7 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> LeastSquares<T> for Selected<'_, T, P
 }
 
 impl<T: Real, P: LeastSquares<T> + ?Sized> Capabilities<T> for Selected<'_, T, P> {
-    forward!(self => self.problem.capabilities(); communicator cost_of);
+    forward!(self => self.problem.capabilities(); communicator cost_of derivatives_are_rough keep_evaluations);
 
     fn derivatives_are_cheap(&mut self) -> Option<bool> {
         Some(self.problem.derivatives_are_cheap())

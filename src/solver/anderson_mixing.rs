@@ -101,7 +101,7 @@ pub(super) fn mix<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
 ) -> Evaluated<Option<Status>> {
     let rounding = T::from_f64(ROUNDING) * T::EPSILON;
     let is_lost = |reduction: T, cost: T| reduction <= rounding * rounding * cost.abs();
-    let Solve { descent, evaluation, ends } = solve;
+    let Solve { descent, evaluation, ends, .. } = solve;
     if is_lost(reduction, descent.here.costs.cost) || gauss_newton(descent, *evaluation)?.is_none() {
         return Ok(None);
     }

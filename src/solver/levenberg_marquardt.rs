@@ -59,7 +59,8 @@ use crate::real::Real;
 ///
 /// Damping by the gain ratio, scaling by the fading maximum of the column norms (none where the Jacobian is not formed),
 /// acceleration where the path is curved, automatic choice of the linear solver; `gtol` and `xtol` at rounding level,
-/// `ftol` 10⁻¹⁰ for [`f64`], all followed by the polish, which needs the Jacobian; 1,000 iterations, 4 GiB (1 GiB on 32 bits).
+/// `ftol` 10⁻¹⁰ for [`f64`], all followed by the [polish](Self::with_polish), which needs the Jacobian; 1,000 iterations, 4 GiB (1 GiB on
+/// 32 bits).
 ///
 /// # References
 ///
@@ -254,10 +255,12 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.cancel = Some(token))
     }
 
-    /// Enables or disables the polish of the parameters to the last digit after convergence; to `10⁻⁶` of the standard errors where there
-    /// are more than 10,000 residuals. On by default.
+    /// Enables or disables the polish of the parameters after convergence: further steps, judged by the gradient, to the last digit, or to
+    /// `10⁻⁶` of the standard errors where there are more than 10,000 residuals. By default it is on, unless derivatives are
+    /// [rough](crate::problem::Capabilities::derivatives_are_rough): by forward differences it would gain half a digit and double the
+    /// evaluations.
     pub fn with_polish(self, polish: bool) -> Self {
-        self.set(|settings| settings.polish = polish)
+        self.set(|settings| settings.polish = Some(polish))
     }
 
     /// Enables or disables the log of all trials in the report. On by default.

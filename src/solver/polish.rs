@@ -48,7 +48,7 @@ pub(super) fn polish<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     let Some(mut reduction) = first_step(solve)? else { return Ok((status, None)) };
     let mut has_mixed = false;
     for _ in 0..MAX_STEPS {
-        let Solve { descent, evaluation, ends } = solve;
+        let Solve { descent, evaluation, ends, .. } = solve;
         let is_over = is_at_last_digits(descent) || is_too_short(descent, reduction, evaluation.size().0);
         if is_over && is_stationary(descent, ends.settings) {
             return Ok((status, Some(reduction)));

@@ -88,16 +88,16 @@ pub(super) fn look_again<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     left: Option<T>,
 ) -> Evaluated<(bool, Option<Status>)> {
     let nothing = Ok((false, None));
-    let Solve { descent, evaluation, ends } = solve;
+    let Solve { descent, evaluation, ends, polishes } = solve;
     let (settings, before) = (ends.settings, descent.here.costs.cost);
     if !is_small(descent, *evaluation) || ends.iterations >= settings.max_iterations {
         return nothing;
     }
-    if is_minimum(descent, settings, left) {
+    if is_minimum(descent, settings, *polishes, left) {
         return nothing;
     }
     let undamped = gauss_newton(descent, *evaluation)?;
-    if is_minimum(descent, settings, undamped) {
+    if is_minimum(descent, settings, *polishes, undamped) {
         return nothing;
     }
     let (noticeable, limit) = (least_gain(settings, before), settings.max_evaluations);
@@ -127,9 +127,14 @@ fn is_small<T: Real, P: DescentParts<T>, E: Evaluation<T>>(descent: &Descent<T, 
 }
 
 /// There is nothing to look for. The undamped step of an ill-conditioned system may promise much where each cosine is small.
-fn is_minimum<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, settings: &Settings<T>, left: Option<T>) -> bool {
+fn is_minimum<T: Real, P: DescentParts<T>>(
+    descent: &Descent<T, P>,
+    settings: &Settings<T>,
+    is_polished: bool,
+    left: Option<T>,
+) -> bool {
     let cost = descent.here.costs.cost;
-    let is_little = |left: T| left <= T::EPSILON * cost.abs() || left <= least_gain(settings, cost) || !settings.polish;
+    let is_little = |left: T| left <= T::EPSILON * cost.abs() || left <= least_gain(settings, cost) || !is_polished;
     left.is_some_and(is_little) && descent.model.form() == LinearForm::Cholesky && is_stationary(descent, settings)
 }
 

@@ -37,7 +37,8 @@ pub(crate) struct Settings<T> {
     pub(super) max_evaluations: usize,
     pub(super) time_limit: Option<Duration>,
     pub(super) cancel: Option<CancelToken>,
-    pub(super) polish: bool,
+    /// Whether to polish; `None` unless the derivatives are rough.
+    pub(super) polish: Option<bool>,
     pub(super) log: bool,
     pub(crate) training: TrainingSettings,
 }
@@ -61,7 +62,7 @@ impl<T: Real> Default for Settings<T> {
             max_evaluations: usize::MAX,
             time_limit: None,
             cancel: None,
-            polish: true,
+            polish: None,
             log: true,
             training: TrainingSettings::default(),
         }

@@ -22,6 +22,8 @@ pub(super) struct Solve<'e, 's, T: Real, P: DescentParts<T>, E> {
     pub(super) descent: Descent<T, P>,
     pub(super) evaluation: &'e mut E,
     pub(super) ends: Convergence<'s, T, PartsVector<T, P>>,
+    /// The end is polished.
+    pub(super) polishes: bool,
 }
 
 impl<'e, 's, T: Real, P: DescentParts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, E> {
@@ -39,7 +41,8 @@ impl<'e, 's, T: Real, P: DescentParts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, 
         let mut start = vector::<T, P>(sizes.len());
         start.as_mut().copy_from_slice(sizes);
         let ends = Convergence::new(settings, observer, begun, (descent.here.costs.cost, start));
-        Solve { descent, evaluation, ends }
+        let polishes = settings.polish.unwrap_or_else(|| !evaluation.is_rough());
+        Solve { descent, evaluation, ends, polishes }
     }
 
     /// Descends, and reports.
@@ -49,7 +52,7 @@ impl<'e, 's, T: Real, P: DescentParts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, 
             Ok(status) => (agreed_stop(self.evaluation).unwrap_or(status), None),
             Err(error) => (Status::EvaluationFailed, Some(error)),
         };
-        let Solve { descent, evaluation, ends } = self;
+        let Solve { descent, evaluation, ends, .. } = self;
         let counts = evaluation.counts();
         Report {
             status,
@@ -87,7 +90,7 @@ impl<'e, 's, T: Real, P: DescentParts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, 
         let mut looks = 0;
         loop {
             let mut left = None;
-            if settings.polish && status.is_at_an_end() {
+            if self.polishes && status.is_at_an_end() {
                 (status, left) = polish(self, status)?;
                 if status.is_at_an_end() && status.is_converged() && !is_stationary(&self.descent, settings) {
                     status = self.descend()?;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use marquardt::autodiff::Difference;
 use marquardt::curve::NanPolicy;
-use marquardt::solver::{CovarianceError, Status};
-use marquardt::{CurveError, CurveFit, EvaluationError, Loss};
+use marquardt::solver::Status;
+use marquardt::{CurveError, CurveFit, EvaluationError, LevenbergMarquardt, Loss};
 use ndarray::{Array2, array};
 
 const X: [f64; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0];
@@ -135,7 +135,8 @@ fn what_goes_wrong_is_said() {
     assert!(!far.report().is_converged() && far.report().error.as_ref().unwrap().to_string() == "too fast");
 }
 
-/// A simulator breaks down after some calls: once the solve has begun, its best point is what is left, and nobody's error.
+/// A simulator breaks down after some calls: once the solve has begun, its best point is what is left, with all that was known
+/// of it, and nobody's error.
 #[test]
 fn what_breaks_down_on_the_way_leaves_the_best_point() {
     for is_robust in [false, true] {
@@ -160,12 +161,62 @@ fn what_breaks_down_on_the_way_leaves_the_best_point() {
             assert!(!text.contains("NaN"), "{lasting}: {text}");
             if report.status == Status::EvaluationFailed {
                 assert!(report.error.as_ref().is_some_and(|error| error.to_string().contains("broken")), "{report}");
-                let error = fit.covariance_error();
-                assert!(matches!(error, Some(CovarianceError::Evaluation(_))), "{lasting}: {error:?}");
-                assert!(fit.parameters().iter().all(|parameter| parameter.standard_error == f64::INFINITY), "{text}");
-                assert!(text.contains("no standard errors") && fit.fitted().iter().all(|y| y.is_infinite()), "{text}");
+                // The point has been linearised: its statistics need no further call.
+                assert!(fit.covariance_error().is_none(), "{lasting}: {:?}", fit.covariance_error());
+                assert!(fit.parameters().iter().all(|parameter| parameter.standard_error.is_finite()), "{text}");
+                assert!(fit.fitted().iter().all(|y| y.is_finite()), "{text}");
             }
         }
         assert!(ended > 300, "{ended}");
     }
+}
+
+/// The solve, its test of the end, the covariance and the statistics take what is known of a point.
+#[test]
+fn no_point_is_evaluated_twice() {
+    for difference in [Difference::Forward, Difference::Central] {
+        for (is_robust, is_bounded, is_weighted) in
+            [(false, false, false), (true, false, false), (false, true, false), (true, true, true)]
+        {
+            let calls = Mutex::new(Vec::new());
+            let counted = |x: &[f64], b: &[f64], y: &mut [f64]| {
+                calls.lock().unwrap().push(b.to_vec());
+                decay(x, b, y)
+            };
+            let mut fit = CurveFit::numeric_rows(counted, difference, &X, &Y, &[4.0, 0.3, 0.1]);
+            if is_robust {
+                fit = fit.robust(Loss::Huber).f_scale(0.1);
+            }
+            if is_bounded {
+                fit = fit.bounds("b2", 0.0..0.35);
+            }
+            if is_weighted {
+                fit = fit.sigma(&[0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5, 1.0]);
+            }
+            let fit = fit.fit().unwrap();
+            assert!(fit.fitted().len() == X.len() && !fit.to_string().is_empty());
+            let mut points: Vec<Vec<u64>> = Vec::new();
+            for x in calls.lock().unwrap().iter() {
+                let bits = x.iter().map(|x| x.to_bits()).collect();
+                assert!(!points.contains(&bits), "{difference:?}, {is_robust}, {is_bounded}: {x:?} again");
+                points.push(bits);
+            }
+        }
+    }
+}
+
+/// Polishing by forward differences doubles the calls for half a digit: it is done where it is asked for.
+#[test]
+fn forward_differences_polish_if_asked() {
+    let polish_steps = |difference, polish: Option<bool>| {
+        let fit = CurveFit::numeric_rows(decay, difference, &X, &Y, &[4.0, 0.3, 0.1]);
+        let solver = LevenbergMarquardt::new();
+        let fit = fit.solver(polish.map_or(solver.clone(), |polish| solver.with_polish(polish))).fit().unwrap();
+        assert!(fit.report().is_converged());
+        fit.report().log.iter().filter(|record| record.polish).count()
+    };
+    assert_eq!(polish_steps(Difference::Forward, None), 0);
+    assert!(polish_steps(Difference::Forward, Some(true)) > 0);
+    assert!(polish_steps(Difference::Central, None) > 0);
+    assert_eq!(polish_steps(Difference::Central, Some(false)), 0);
 }

@@ -1,5 +1,6 @@
 //! The 27 NIST sets from both starts, with one configuration for all: the default.
 
+use marquardt::autodiff::Difference;
 use marquardt::problem::FiniteDifference;
 use marquardt::solver::Status;
 use marquardt::{AutoDiff, Covariance, EvaluationError, LevenbergMarquardt, Report, Residuals};
@@ -23,9 +24,19 @@ fn exact(set: &DataSet, start: &[f64]) -> Report<f64> {
 }
 
 fn by_differences(set: &DataSet, start: &[f64]) -> Report<f64> {
-    let evaluate = |b: &[f64], r: &mut [f64]| -> Result<(), EvaluationError> { set.evaluate(b, 0, r) };
-    let mut problem = FiniteDifference::new(set.certified.len(), set.y.len(), evaluate);
-    LevenbergMarquardt::new().minimize(&mut problem, start).unwrap()
+    by(Difference::Central, set, start).0
+}
+
+/// The report, and the number of calls of the closure.
+fn by(difference: Difference, set: &DataSet, start: &[f64]) -> (Report<f64>, usize) {
+    let mut calls = 0;
+    let evaluate = |b: &[f64], r: &mut [f64]| -> Result<(), EvaluationError> {
+        calls += 1;
+        set.evaluate(b, 0, r)
+    };
+    let problem = FiniteDifference::new(set.certified.len(), set.y.len(), evaluate);
+    let report = LevenbergMarquardt::new().minimize(&mut problem.with_difference(difference), start).unwrap();
+    (report, calls)
 }
 
 #[test]
@@ -57,6 +68,22 @@ fn differences_solve_at_least_52_of_54_runs() {
         let honest = report.is_converged() || set.model == Model::Lanczos1 && report.status == Status::NoProgress;
         assert!(honest, "{}: {}", set.model.name(), report.status);
     }
+}
+
+/// Half of the runs take no more than 60 calls of the closure, of which each parameter takes one a linearisation.
+#[test]
+fn forward_differences_take_few_calls() {
+    let mut calls = Vec::new();
+    for set in all_sets() {
+        for start in &set.starts {
+            let (report, count) = by(Difference::Forward, &set, start);
+            assert!(report.is_converged(), "{}: {}", set.model.name(), report.status);
+            assert!(set.parameter_digits(&report.x) > 4.0, "{}: {report}", set.model.name());
+            calls.push(count);
+        }
+    }
+    calls.sort_unstable();
+    assert!((calls[26] + calls[27]) / 2 <= 60, "{calls:?}");
 }
 
 /// The residuals of Lanczos1 are rounding errors of its data, so its standard errors are, too.

@@ -400,6 +400,8 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Separable<T, P> {
 }
 
 impl<T: Real, P: LeastSquares<T>> Capabilities<T> for Separable<T, P> {
+    super::forward::forward!(self => self.problem.capabilities(); derivatives_are_rough keep_evaluations);
+
     fn derivatives_are_cheap(&mut self) -> Option<bool> {
         Some(self.problem.derivatives_are_cheap())
     }

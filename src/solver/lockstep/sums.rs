@@ -144,6 +144,19 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
         }
     }
 
+    /// Fills `Jᵀr`, and the lower triangle of `JᵀJ` in rows of `N`, with the sums over all lanes; returns `‖r‖²`.
+    pub(crate) fn total(&self, gram: &mut [T], gradient: &mut [T]) -> T {
+        let total = |lanes: &Lanes<T, R>| lanes.as_slice().iter().copied().sum::<T>();
+        for i in 0..self.count.min(N) {
+            gradient[i] = total(&self.gradient[i]);
+            for k in 0..=i {
+                gram[i * N + k] = total(&self.gram[i][k]);
+            }
+        }
+        let cost = total(&self.cost);
+        cost + cost
+    }
+
     /// Copies the sums of some lanes.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take(&mut self, lanes: Lanes<T, R>, other: &Self) {

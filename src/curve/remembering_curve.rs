@@ -1,0 +1,88 @@
+//! A curve whose responses cost a call of a user's function each.
+
+use std::sync::Mutex;
+
+use super::models::AnyModel;
+use super::{AnyCurve, Curve, GlobalCurve};
+use crate::pass_on::pass_on;
+use crate::problem::{Evaluated, RecentEvaluations};
+use crate::real::Real;
+
+/// A curve with the last evaluations of it at the data that it is fitted to. The solve, its checks, the covariance and the statistics of
+/// the fit ask for many points twice.
+pub(super) struct RememberingCurve<'a, T> {
+    curve: AnyCurve<'a, T>,
+    /// Predictors of the data, and the number of responses to them.
+    x: Vec<T>,
+    responses: usize,
+    recent: Mutex<RecentEvaluations<T>>,
+}
+
+impl<'a, T: Real> RememberingCurve<'a, T> {
+    pub(super) fn new(curve: AnyCurve<'a, T>, x: &[T], responses: usize) -> Self {
+        RememberingCurve { curve, x: x.to_vec(), responses, recent: Mutex::default() }
+    }
+
+    /// These are all the data. Parts of them, and other predictors, pass by.
+    fn knows(&self, x: &[T], y: &[T]) -> bool {
+        y.len() == self.responses && x == self.x
+    }
+
+    /// What is known; never while a user's function runs.
+    fn recent<R>(&self, work: impl FnOnce(&mut RecentEvaluations<T>) -> R) -> R {
+        work(&mut self.recent.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+}
+
+/// Calls a method of the curve inside.
+macro_rules! inside {
+    ($self:ident, $method:ident($($argument:ident),*)) => {
+        $self.curve.$method($($argument),*)
+    };
+}
+
+impl<T: Real> Curve<T> for RememberingCurve<'_, T> {
+    pass_on! { inside
+        ref parameter_count() -> usize;
+        ref parameter_name(index: usize) -> String;
+        ref response_count() -> usize;
+        ref takes_all_rows() -> bool;
+        ref data_set_names() -> Vec<String>;
+        ref as_global() -> Option<&GlobalCurve<'_, T>>;
+        ref derivatives_are_cheap() -> bool;
+        ref derivatives_are_rough() -> bool;
+        ref to_any_model() -> Option<AnyModel>;
+    }
+
+    fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
+        if !self.knows(x, y) {
+            return self.curve.responses(x, width, b, y);
+        }
+        if !self.recent(|recent| recent.recall(b, y, &mut [])) {
+            self.curve.responses(x, width, b, y)?;
+            self.recent(|recent| recent.keep(b, y, &[]));
+        }
+        Ok(())
+    }
+
+    fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
+        if !self.knows(x, y) {
+            return self.curve.linearize(x, width, b, y, jacobian);
+        }
+        if self.recent(|recent| recent.recall(b, y, jacobian)) {
+            return Ok(());
+        }
+        let is_differentiated =
+            self.recent(|recent| recent.recall(b, y, &mut [])) && self.curve.differentiate(x, width, b, y, jacobian)?;
+        if !is_differentiated {
+            self.curve.linearize(x, width, b, y, jacobian)?;
+        }
+        self.recent(|recent| recent.keep(b, y, jacobian));
+        Ok(())
+    }
+
+    fn keep_within(&mut self, lower: &[T], upper: &[T]) {
+        self.curve.keep_within(lower, upper);
+        self.recent(RecentEvaluations::forget);
+    }
+}
