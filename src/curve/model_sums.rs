@@ -267,7 +267,7 @@ mod tests {
         fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
             let mut sum = b[0] * (-b[0] * x[1]).exp();
             for (k, &b) in b.iter().enumerate() {
-                sum = sum + b * b * (x[0] * T::from_f64(k as f64)).cos();
+                sum += b * b * (x[0] * T::from_f64(k as f64)).cos();
             }
             sum
         }
