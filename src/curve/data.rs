@@ -7,7 +7,6 @@ use super::noise::{Noise, Whitening};
 use super::rows::Rows;
 use super::{CurveError, NanPolicy};
 use crate::distributed::{Communicator, CommunicatorError, RankError};
-use crate::kernels::vector::all_finite;
 use crate::real::Real;
 
 /// Number of rows that the look at the data samples at most.
@@ -306,11 +305,13 @@ impl<'a, T: Real> Data<'a, T> {
 
     /// All numbers are finite, and all standard deviations positive. There are rows.
     fn is_complete(&self) -> bool {
+        // Without an end in between, several numbers are looked at at once.
+        let all = |numbers: &[T], holds: fn(T) -> bool| numbers.iter().fold(true, |all, &number| all & holds(number));
         let are_positive = match &self.noise {
-            Noise::Sigma(sigma) => all_finite(sigma) && sigma.iter().fold(true, |all, &sigma| all & (sigma > T::ZERO)),
+            Noise::Sigma(sigma) => all(sigma, |sigma| sigma.is_finite() & (sigma > T::ZERO)),
             _ => true,
         };
-        self.y_rows > 0 && are_positive && all_finite(&self.x) && all_finite(&self.y)
+        self.y_rows > 0 && are_positive && all(&self.x, T::is_finite) && all(&self.y, T::is_finite)
     }
 
     /// The first number of a row that is not finite.

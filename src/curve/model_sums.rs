@@ -249,3 +249,109 @@ impl<T: Real, R: Register<T>> Routine for ForcingTile<'_, T, R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::Curve;
+    use crate::curve::model::FromModel;
+    use crate::kernels::registers::tests::in_all;
+    use crate::number::ScalarOf;
+
+    /// `Σ_k b_k cos(k x₁) + b_0 e^(−x₂ b_0)`, of any number of parameters.
+    struct Waves(usize);
+
+    impl<T: Real> Model<T> for Waves {
+        fn parameter_count(&self) -> usize {
+            self.0
+        }
+
+        fn response<S: ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
+            let mut sum = b[0] * (-b[0] * x[1]).exp();
+            for (k, &b) in b.iter().enumerate() {
+                sum += b * b * (x[0] * T::from_f64(k as f64)).cos();
+            }
+            sum
+        }
+    }
+
+    fn numbers<T: Real>(count: usize, frequency: f64) -> Vec<T> {
+        (0..count).map(|i| T::from_f64(1.0 + (frequency * i as f64).sin())).collect()
+    }
+
+    /// Rows that fill tiles and lanes, and those that do not.
+    fn sums_are_those_of_rows<T: Real>(n: usize, m: usize, has_sigma: bool) {
+        let tolerance = T::EPSILON.to_f64() * 1e3 * m as f64;
+        let (x, y, b): (Vec<T>, Vec<T>, Vec<T>) = (numbers(2 * m, 0.7), numbers(m, 0.3), numbers(n, 1.1));
+        let sigma: Vec<T> = numbers(if has_sigma { m } else { 0 }, 0.01);
+        let curve = FromModel(Waves(n));
+        let (mut r, mut jacobian, mut ahead) = (vec![T::ZERO; m], vec![T::ZERO; m * n], vec![T::ZERO; m]);
+        curve.linearize(&x, 2, &b, &mut r, &mut jacobian).unwrap();
+        let (v, probe) = (numbers::<T>(n, 2.3), T::from_f64(0.25));
+        let there: Vec<T> = b.iter().zip(&v).map(|(&b, &v)| b + probe * v).collect();
+        curve.responses(&x, 2, &there, &mut ahead).unwrap();
+        let mut expected = (vec![0.0; n * n], vec![0.0; n], 0.0, vec![0.0; n]);
+        for (i, row) in jacobian.chunks_exact(n).enumerate() {
+            let weight = sigma.get(i).map_or(1.0, |sigma| sigma.to_f64().recip());
+            let row: Vec<f64> = row.iter().map(|entry| entry.to_f64()).collect();
+            let residual = weight * (r[i] - y[i]).to_f64();
+            let slope: f64 = row.iter().zip(&v).map(|(entry, v)| entry * v.to_f64()).sum();
+            let second = ((ahead[i] - r[i]).to_f64() / probe.to_f64() - slope) * 2.0 / probe.to_f64();
+            expected.2 += residual * residual;
+            for j in 0..n {
+                expected.1[j] += weight * row[j] * residual;
+                expected.3[j] += weight * weight * row[j] * second;
+                for k in 0..=j {
+                    expected.0[j * n + k] += weight * weight * row[j] * row[k];
+                }
+            }
+        }
+        let at = ModelRows { x: &x, width: 2, b: &b, sigma: &sigma };
+        let (mut gram, mut gradient, mut forcing) = (vec![T::ONE; n * n], vec![T::ONE; n], vec![T::ONE; n]);
+        let mut sums = ModelSums { gram: &mut gram, vector: &mut gradient, squares: T::ZERO };
+        assert!(curve.add_sums(at, Summand::Products { y: &y }, &mut sums));
+        let squares = sums.squares.to_f64();
+        let mut sums = ModelSums { gram: &mut [], vector: &mut forcing, squares: T::ZERO };
+        assert!(curve.add_sums(at, Summand::Forcing { ahead: &ahead, v: &v, probe }, &mut sums));
+        let is_close = |found: f64, expected: f64| (found - expected).abs() <= tolerance * (1.0 + expected.abs());
+        assert!(is_close(squares, expected.2), "n = {n}, m = {m}: {squares} is not {}", expected.2);
+        for j in 0..n {
+            for (found, expected) in [(gradient[j], expected.1[j]), (forcing[j], expected.3[j])] {
+                assert!(is_close(found.to_f64() - 1.0, expected), "n = {n}, m = {m}: {found} is not {expected}");
+            }
+            for k in 0..=j {
+                let (found, expected) = (gram[j * n + k].to_f64() - 1.0, expected.0[j * n + k]);
+                assert!(is_close(found, expected), "n = {n}, m = {m}, ({j}, {k}): {found} is not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn sums_are_those_of_the_rows() {
+        in_all(|| {
+            for n in 1..=MOST {
+                for m in [1, 5, 16, 100, 300] {
+                    sums_are_those_of_rows::<f64>(n, m, m % 2 == 0);
+                    sums_are_those_of_rows::<f32>(n, m, m % 2 == 1);
+                }
+            }
+        });
+    }
+
+    /// The rows tell what is not finite, and may have differences in its place.
+    #[test]
+    fn sums_that_are_not_finite_are_left_to_rows() {
+        let curve = FromModel(Waves(3));
+        let (mut gram, mut vector) = ([0.0; 9], [0.0; 3]);
+        let mut sums = ModelSums { gram: &mut gram, vector: &mut vector, squares: 0.0 };
+        let (x, b) = ([1.0, -800.0, 1.0, 1.0], [1.0; 3]);
+        let at = ModelRows { x: &x, width: 2, b: &b, sigma: &[] };
+        assert!(!curve.add_sums(at, Summand::Products { y: &[1.0, 2.0] }, &mut sums));
+        assert_eq!((gram, vector), ([0.0; 9], [0.0; 3]));
+        let many = FromModel(Waves(MOST + 1));
+        let (mut gram, mut vector, b) = ([0.0; 81], [0.0; 9], [1.0; 9]);
+        let mut sums = ModelSums { gram: &mut gram, vector: &mut vector, squares: 0.0 };
+        let at = ModelRows { x: &x[2..], width: 2, b: &b, sigma: &[] };
+        assert!(!many.add_sums(at, Summand::Products { y: &[1.0] }, &mut sums));
+    }
+}

@@ -147,12 +147,14 @@ impl<'p, T: Real> CurveProblem<'p, T> {
             Noise::Correlated(_) => return None,
         };
         let is_plain = self.map.is_identity() && self.likelihood.is_sum_of_squares() && self.data.outputs() == 1;
-        let (x, width) = (
-            self.data.predictors(rows.start, rows.len().min(self.data_rows(rows.start, rows.len()))),
-            self.data.width(),
-        );
-        let are_alone = is_plain && rows.end <= self.data.y().len();
-        are_alone.then_some(ModelRows { x, width, b: &self.all, sigma })
+        let are_data = rows.end <= self.data.y().len();
+        let at = || ModelRows {
+            x: self.data.predictors(rows.start, rows.len()),
+            width: self.data.width(),
+            b: &self.all,
+            sigma,
+        };
+        (is_plain && are_data).then(at)
     }
 
     /// Weighs whitened rows of data as the likelihood does; returns their cost, unless that is the sum of squares.

@@ -137,8 +137,7 @@ pub(crate) fn safe_norm<T: Real>(numbers: impl Iterator<Item = T> + Clone) -> T 
 /// Returns true if all entries are finite.
 #[inline(always)]
 pub(crate) fn all_finite<T: Real>(x: &[T]) -> bool {
-    // Without an end in between, several are looked at at once.
-    x.iter().fold(true, |all, x| all & x.is_finite())
+    x.iter().all(|x| x.is_finite())
 }
 
 /// Returns true if a sum of squares has lost digits to underflow.

@@ -220,3 +220,25 @@ fn rows_of_ones_own_do_not_depend_on_the_number_of_threads() {
     let report = LevenbergMarquardt::new().minimize(&mut plain, &[0.1; 12]).unwrap();
     assert!((report.cost - f64::from_bits(x.1)).abs() <= 1e-12 * report.cost, "{report}");
 }
+
+/// Sums in lanes give the fit that rows give, which parameters in units of their own ask for. The derivative at zero is undefined, and
+/// leaves its part of the data to rows.
+#[test]
+fn sums_in_lanes_and_rows_give_the_same_fit() {
+    let (mut x, y) = data::<f64>();
+    x[0] = 0.0;
+    let sigma: Vec<f64> = (0..ROWS).map(|i| 0.05 * (1.5 + noise(7 * i))).collect();
+    for has_sigma in [false, true] {
+        let fit = |scale: f64| {
+            let stretched = model!(|x; a, k, c, p| a * exp(-pow(x / k, p)) + c);
+            let fit = CurveFit::model(stretched, &x, &y, &[2.0, 1.0, 0.2, 0.9]).scale("a", scale);
+            let fit = if has_sigma { fit.sigma(&sigma) } else { fit }.fit().unwrap();
+            assert!(fit.report().is_converged(), "{fit}");
+            fit.parameters().iter().map(|p| (p.value, p.standard_error)).collect::<Vec<_>>()
+        };
+        for (lanes, rows) in fit(1.0).iter().zip(&fit(2.0)) {
+            assert!((lanes.0 - rows.0).abs() < 1e-7 * rows.1, "{lanes:?} is not {rows:?}");
+            assert!((lanes.1 / rows.1 - 1.0).abs() < 1e-7, "{lanes:?} is not {rows:?}");
+        }
+    }
+}
