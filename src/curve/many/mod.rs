@@ -43,7 +43,7 @@ use crate::solver::lockstep::StoppingCriteria;
 const FTOL: f64 = 1e-12;
 
 /// The most parameters of fits in lockstep.
-const MOST: usize = 16;
+const MOST: usize = 32;
 
 /// Fits that a thread does between two reports of progress, at least and at most.
 const BLOCK: [usize; 2] = [64, 1024];
@@ -55,7 +55,7 @@ const BLOCK: [usize; 2] = [64, 1024];
 /// number of threads, to the last bit. Derivatives are exact. Nothing is allocated for a fit that converges in lockstep.
 ///
 /// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or a [`Model`] of one's own, of up to
-/// 16 parameters. Fits of more are done one after the other by [`CurveFit`](crate::CurveFit), each with its points in the lanes.
+/// 32 parameters. Fits of more are done one after the other by [`CurveFit`](crate::CurveFit), each with its points in the lanes.
 ///
 /// A fit ends where the Gauss–Newton step predicts a reduction of less than `ftol` of the cost; standard errors are computed there. A fit
 /// that does not come there in lockstep, or where the normal equations are too close to singular to tell, is repeated from its

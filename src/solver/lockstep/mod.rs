@@ -181,7 +181,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let ratio = choose(drowns, Lanes::splat(T::ONE), actual / predicted);
         self.damping.update(trials, accepted, ratio, self.steps.length);
         self.ending.end(and(self.starts, not(accepted)), NON_FINITE_START);
-        self.ending.count(trials, stopping.max_iterations);
+        self.ending.count(trials, not(and(gains, is_less(rounding, actual))), stopping.max_iterations);
         self.asked = and(self.asked, not(accepted));
 
         let is_short = not(is_less(self.resolution() * T::EPSILON, self.steps.length));
