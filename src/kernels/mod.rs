@@ -16,6 +16,7 @@ mod hyperbolic;
 mod hypotenuse;
 pub(crate) mod inverse;
 pub mod lanes;
+mod large_product;
 mod logarithm;
 mod matrix_product;
 mod power;

@@ -119,6 +119,9 @@ pub(crate) mod tests {
 
     /// Runs a test in each set of registers that the processor has, on this thread alone.
     pub(crate) fn in_all(test: impl Fn()) {
+        // Other threads would not know the set. Later calls on this thread find its pool of one thread.
+        #[cfg(feature = "rayon")]
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().map(std::mem::forget);
         let before = FORCED.get();
         for registers in Registers::available() {
             println!("in registers: {}", registers.name());
