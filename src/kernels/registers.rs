@@ -78,6 +78,12 @@ impl Registers {
         choice().lanes
     }
 
+    /// Returns true if loops over arrays use the widest registers that the processor has, as faer does in any case.
+    #[cfg(feature = "faer")]
+    pub(crate) fn are_the_widest() -> bool {
+        Self::available().last() == Some(Self::of_arrays())
+    }
+
     /// The value of the environment variable that stands for them.
     fn name(self) -> &'static str {
         match self {
