@@ -119,7 +119,7 @@
 //! | statistics | of a fit: intervals, bands, [`Profile`](curve::Profile), [`Contour`](curve::Contour), [`Bootstrap`](curve::Bootstrap), [`Influence`](curve::Influence), [`Criteria`](curve::Criteria), [`Comparison`](curve::Comparison), [`f_test`](curve::f_test); of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`](solver::damping), [`Scaling`](solver::Scaling), [`Acceleration`](solver::Acceleration), [`Report`], [`Status`](solver::Status), [`Covariance`], [`Observer`](solver::Observer) |
 //! | linear | how one damped system is solved: [`LinearSolver`](linear::LinearSolver), [`LinearForm`](linear::LinearForm), chosen by estimated [`Work`](problem::Work) |
-//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`](problem::FixedAutoDiff), [`SparseAutoDiff`](problem::SparseAutoDiff), [`FiniteDifference`](problem::FiniteDifference), [`Analytic`](problem::Analytic), [`check_derivatives`](problem::check_derivatives); [`Bounds`]; [`JacobianProducts`](problem::JacobianProducts) where the Jacobian is not formed; [`Robust`](problem::Robust) against outliers by a [`Loss`], [`Separable`](problem::Separable) without the parameters that enter linearly, [`OnManifold`](problem::OnManifold) where points are rotations or directions; [`Sparsity`](problem::Sparsity) of Jacobians, [`BlockJacobian`](problem::BlockJacobian); [`ConcurrentRows`](problem::ConcurrentRows) and [`ConcurrentBlocks`](problem::ConcurrentBlocks) on several threads |
+//! | problem | [`LeastSquares`], and the ways into it: [`AutoDiff`], [`FixedAutoDiff`](problem::FixedAutoDiff), [`SparseAutoDiff`](problem::SparseAutoDiff), [`FiniteDifference`](problem::FiniteDifference), [`Analytic`](problem::Analytic), [`VectorFunction`](problem::VectorFunction) over vectors and matrices of nalgebra, ndarray or faer, [`check_derivatives`](problem::check_derivatives); [`Bounds`]; [`JacobianProducts`](problem::JacobianProducts) where the Jacobian is not formed; [`Robust`](problem::Robust) against outliers by a [`Loss`], [`Separable`](problem::Separable) without the parameters that enter linearly, [`OnManifold`](problem::OnManifold) where points are rotations or directions; [`Sparsity`](problem::Sparsity) of Jacobians, [`BlockJacobian`](problem::BlockJacobian); [`ConcurrentRows`](problem::ConcurrentRows) and [`ConcurrentBlocks`](problem::ConcurrentBlocks) on several threads |
 //! | derivatives | [`Scalar`], [`Number`](number::Number), [`Dual`], [`Taylor`](autodiff::Taylor), [`Difference`](autodiff::Difference) |
 //! | manifolds | [`manifold`]: rotations, poses and directions as parameters: [`Manifold`](manifold::Manifold), [`Pose2`](manifold::Pose2), [`Pose3`](manifold::Pose3), [`UnitSphere`](manifold::UnitSphere), [`check_manifold`](manifold::check_manifold) |
 //! | graph | [`graph`]: parameter blocks and residual blocks, as in Ceres: [`Problem`](graph::Problem), [`CostFunction`](graph::CostFunction), marginal [`BlockCovariance`](graph::BlockCovariance) |
@@ -138,12 +138,13 @@
 //! |---|---|
 //! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
 //! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
+//! | `faer` | singular values of 32 columns and more by the crate faer, in a half to a sixth of the time; problems over its `Col` and `Mat`, by [`VectorFunction`](problem::VectorFunction) |
 //! | `full` | all of these but `mpi` |
 //! | `json` | a `FitSummary` becomes JSON, and a `StoredFit` is saved and loaded; with `serde` |
 //! | `mpi` | ranks are processes, on one machine or many; needs MPI and libclang, see [`distributed`] |
 //! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG; not on `wasm32`. Programs then contain the font Noto Sans, whose licence is in the file `NOTICE` |
 //! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
-//! | `rayon` | solves of graphs and large curve fits, and fits of many data sets, from many starts and of resampled data, run on all cores |
+//! | `rayon` | solves of graphs, large curve fits and large dense systems, and fits of many data sets, from many starts and of resampled data, run on all cores |
 //! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`](curve::FitSummary) can be serialised, and a fit is stored as a [`StoredFit`](curve::StoredFit) |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |
 //!
@@ -211,6 +212,10 @@ pub use variables::Variables;
 /// Crates whose types stand in signatures.
 #[doc(no_inline)]
 pub use {nalgebra, ndarray};
+
+#[cfg(feature = "faer")]
+#[doc(no_inline)]
+pub use faer;
 
 /// The README's code is tested with the documentation's, where all features that it shows are on.
 #[cfg(all(doctest, feature = "checkpoint", feature = "safetensors"))]

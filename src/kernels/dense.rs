@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::cholesky::{self, CholeskyPanel};
 use super::gram::{FewProducts, GramProducts, NarrowProducts};
-use super::matrix_product::{Matrix, MatrixProduct, multiply};
+use super::large_product::multiply;
+use super::matrix_product::{Matrix, MatrixProduct};
 use super::product::{Outer, RowDots, RowsTimes};
 use super::reflections::Reflections;
 use super::simd::{self, Kernel};
@@ -108,7 +109,7 @@ macro_rules! float_kernels {
                     simd::run(RowsTimes { y: gradient, accumulate: true, rows, x: r });
                     let [a, b] = [true, false].map(|transposed| Matrix { entries: rows, stride: n, transposed });
                     let shape = [n, r.len(), n];
-                    return multiply(MatrixProduct { c: gram, stride: n, shape, accumulate: true, lower: true, a, b });
+                    return multiply(MatrixProduct { c: gram, stride: n, shape, accumulate: true, lower: Some(0), a, b });
                 }
                 macro_rules! narrow {
                     ($run:path: $top:literal, $near:literal, $below:literal, $registers:literal) => {
@@ -158,7 +159,7 @@ macro_rules! float_kernels {
                             Factor::Transposed(entries) => Matrix { entries, stride: m, transposed: true },
                         };
                         let b = Matrix { entries: b, stride: n, transposed: false };
-                        multiply(MatrixProduct { c, stride: n, shape: [m, depth, n], accumulate, lower: false, a, b });
+                        multiply(MatrixProduct { c, stride: n, shape: [m, depth, n], accumulate, lower: None, a, b });
                     }
                 }
             }
@@ -167,7 +168,7 @@ macro_rules! float_kernels {
                 let shape = [c.len() / n.max(1), depth, n];
                 let a = Matrix { entries: a, stride: depth, transposed: false };
                 let b = Matrix { entries: b, stride, transposed: false };
-                multiply(MatrixProduct { c, stride: n, shape, accumulate: false, lower: false, a, b });
+                multiply(MatrixProduct { c, stride: n, shape, accumulate: false, lower: None, a, b });
             }
 
             fn multiply_transposed(c: &mut [Self], accumulate: bool, a: &[Self], b: &[Self], depth: usize, n: usize) {
@@ -183,13 +184,13 @@ macro_rules! float_kernels {
                 let m = c.len() / n;
                 let a = Matrix { entries: a, stride: depth, transposed: false };
                 let b = Matrix { entries: b, stride: depth, transposed: true };
-                multiply(MatrixProduct { c, stride: n, shape: [m, depth, n], accumulate, lower: false, a, b });
+                multiply(MatrixProduct { c, stride: n, shape: [m, depth, n], accumulate, lower: None, a, b });
             }
 
             fn row_gram(gram: &mut [Self], rows: &[Self], n: usize) {
                 let m = rows.len() / n;
                 let [a, b] = [false, true].map(|transposed| Matrix { entries: rows, stride: n, transposed });
-                multiply(MatrixProduct { c: gram, stride: m, shape: [m, n, m], accumulate: false, lower: true, a, b });
+                multiply(MatrixProduct { c: gram, stride: m, shape: [m, n, m], accumulate: false, lower: Some(0), a, b });
             }
 
             #[inline(always)]
@@ -305,5 +306,5 @@ fn subtract_products<T: Vectors>(a: &mut [T], n: usize, scaled: &[T], rows: Rang
     let a = Matrix { entries: &above[start * n + top..], stride: n, transposed: true };
     let b = Matrix { entries: &scaled[top - start..], stride: n - start, transposed: false };
     let (c, shape) = (&mut below[top..], [n - top, top - start, end - top]);
-    multiply(MatrixProduct { c, stride: n, shape, accumulate: true, lower: end == n, a, b });
+    multiply(MatrixProduct { c, stride: n, shape, accumulate: true, lower: (end == n).then_some(0), a, b });
 }

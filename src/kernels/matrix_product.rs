@@ -47,14 +47,15 @@ pub(super) struct MatrixProduct<'a, T> {
     /// `m`, `depth` and `n`.
     pub(super) shape: [usize; 3],
     pub(super) accumulate: bool,
-    /// True if only the lower triangle of `C` is asked for; the upper one then holds arbitrary entries.
-    pub(super) lower: bool,
+    /// If only the lower triangle of a matrix is asked for: the row of that matrix which is the first of `C`. The upper triangle then
+    /// holds arbitrary entries.
+    pub(super) lower: Option<usize>,
     pub(super) a: Matrix<'a, T>,
     pub(super) b: Matrix<'a, T>,
 }
 
-/// Computes a product. The thread keeps scratch memory for packed factors, less than 1 MiB.
-pub(super) fn multiply<T: Vectors>(product: MatrixProduct<'_, T>) {
+/// Computes a product on this thread, which keeps scratch memory for packed factors, less than 1 MiB.
+pub(super) fn multiply_in_tiles<T: Vectors>(product: MatrixProduct<'_, T>) {
     T::with_scratch(|scratch| T::run_in_vectors(TiledProduct { product, scratch }));
 }
 
@@ -91,7 +92,7 @@ impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
                 if packs_b {
                     b.pack_panels::<V, WIDE>(terms.clone(), columns.clone(), packed_b);
                 }
-                let first_row = if lower { block / TALL * TALL } else { 0 };
+                let first_row = lower.map_or(0, |offset| block.saturating_sub(offset) / TALL * TALL);
                 for top in (first_row..m).step_by(ROWS) {
                     let rows = top..m.min(top + ROWS);
                     if packs_a {
@@ -105,7 +106,7 @@ impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
                         } else {
                             Wide { entries: &b.entries[first * b.stride + left..], step: b.stride }
                         };
-                        let above = if lower { (left.max(top) - top) / TALL * TALL } else { 0 };
+                        let above = lower.map_or(0, |offset| left.saturating_sub(offset + top) / TALL * TALL);
                         for top in (rows.start + above..rows.end).step_by(TALL) {
                             let tall = if packs_a {
                                 let entries = &packed_a[deep * (top - rows.start)..][..deep * TALL];
@@ -439,7 +440,16 @@ mod tests {
         let stride = n + gap;
         let before: Vec<T> = entries(m * stride + gap, 3);
         let mut c = before.clone();
-        multiply(MatrixProduct { c: &mut c, stride, shape, accumulate, lower, a: a.view(), b: b.view() });
+        let lower_from = lower.then_some(0);
+        multiply_in_tiles(MatrixProduct {
+            c: &mut c,
+            stride,
+            shape,
+            accumulate,
+            lower: lower_from,
+            a: a.view(),
+            b: b.view(),
+        });
         for (at, (&c, &before)) in c.iter().zip(&before).enumerate() {
             let (i, j) = (at / stride, at % stride);
             if i == m || j >= n {
@@ -516,7 +526,15 @@ mod tests {
                 let a = Matrix { entries: &a[from * depth..], stride: depth, transposed: false };
                 let b = Matrix { entries: &b, stride: n, transposed: false };
                 let shape = [rows, depth, columns];
-                multiply(MatrixProduct { c: &mut c, stride: columns, shape, accumulate: false, lower: false, a, b });
+                multiply_in_tiles(MatrixProduct {
+                    c: &mut c,
+                    stride: columns,
+                    shape,
+                    accumulate: false,
+                    lower: None,
+                    a,
+                    b,
+                });
                 c
             };
             let whole = product(0, m, n);
@@ -539,12 +557,12 @@ mod tests {
             b[4 * n + 1] = f64::NAN;
             let mut c = vec![0.0; m * n];
             let [a, b] = [(&a, depth), (&b, n)].map(|(a, stride)| Matrix { entries: a, stride, transposed: false });
-            multiply(MatrixProduct {
+            multiply_in_tiles(MatrixProduct {
                 c: &mut c,
                 stride: n,
                 shape: [m, depth, n],
                 accumulate: false,
-                lower: false,
+                lower: None,
                 a,
                 b,
             });

@@ -8,6 +8,8 @@ pub(crate) mod column_space;
 mod dense;
 pub(crate) mod elementary;
 pub(crate) mod exponential;
+#[cfg(feature = "faer")]
+mod faer;
 pub(crate) mod front;
 pub(crate) mod gelu;
 mod gram;
@@ -16,6 +18,7 @@ mod hyperbolic;
 mod hypotenuse;
 pub(crate) mod inverse;
 pub mod lanes;
+mod large_product;
 mod logarithm;
 mod matrix_product;
 mod power;

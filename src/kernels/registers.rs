@@ -78,6 +78,12 @@ impl Registers {
         choice().lanes
     }
 
+    /// Returns true if loops over arrays use the widest registers that the processor has, as faer does in any case.
+    #[cfg(feature = "faer")]
+    pub(crate) fn are_the_widest() -> bool {
+        Self::available().last() == Some(Self::of_arrays())
+    }
+
     /// The value of the environment variable that stands for them.
     fn name(self) -> &'static str {
         match self {
@@ -119,6 +125,9 @@ pub(crate) mod tests {
 
     /// Runs a test in each set of registers that the processor has, on this thread alone.
     pub(crate) fn in_all(test: impl Fn()) {
+        // Other threads would not know the set. Later calls on this thread find its pool of one thread.
+        #[cfg(feature = "rayon")]
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().map(std::mem::forget);
         let before = FORCED.get();
         for registers in Registers::available() {
             println!("in registers: {}", registers.name());

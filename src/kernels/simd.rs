@@ -68,3 +68,23 @@ fn run_with_avx2(kernel: impl Kernel) {
 pub(crate) fn multiply_add<T: Number, const FUSED: bool>(a: T, b: T, c: T) -> T {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
+
+/// Clears the upper halves of the vector registers.
+///
+/// faer's wide products can leave these halves in use. Scalar code that runs next, such as a user's model, would then merge into
+/// them at every instruction.
+#[cfg(feature = "faer")]
+pub(crate) fn clear_upper_halves() {
+    #[cfg(target_arch = "x86_64")]
+    if Registers::Avx2.are_available() {
+        // SAFETY: the processor has AVX, which the instruction belongs to. No caller relies on upper halves: they are undefined
+        // across calls.
+        unsafe { clear_with_avx() }
+    }
+}
+
+#[cfg(all(feature = "faer", target_arch = "x86_64"))]
+#[target_feature(enable = "avx")]
+fn clear_with_avx() {
+    std::arch::x86_64::_mm256_zeroupper();
+}

@@ -18,6 +18,7 @@
 //! |---|---|---|
 //! | written over a [`Scalar`](crate::Scalar) | [`AutoDiff`], [`FixedAutoDiff`] of a fixed size, [`SparseAutoDiff`] | exact |
 //! | a closure over floats | [`FiniteDifference`] | differences |
+//! | over vectors and matrices of nalgebra, ndarray or faer | [`VectorFunction`] | by hand |
 //! | differentiated by hand | [`Analytic`], or [`LeastSquares`] itself | by hand; [`check_derivatives`] compares |
 //! | blocks of few parameters each | [`BlockJacobian`] | by hand |
 //! | given as products `Jv` and `Jᵀu` | [`JacobianProducts`] | by hand |
@@ -59,6 +60,7 @@ mod shared_mad_scale;
 mod sparse_autodiff;
 mod sparsity;
 mod sum_of_squares;
+mod vector_function;
 mod work;
 
 pub use analytic::Analytic;
@@ -96,4 +98,5 @@ pub(crate) use shared_mad_scale::shared_mad_scale;
 pub use sparse_autodiff::SparseAutoDiff;
 pub use sparsity::{Sparsity, SparsityError};
 pub use sum_of_squares::SumOfSquares;
+pub use vector_function::{DenseMatrix, DenseVector, VectorFunction};
 pub use work::{Rate, Work};

@@ -9,7 +9,7 @@ use nalgebra::SVector;
 use super::damping::{Damping, DampingPolicy};
 use super::{Acceleration, CancelToken, Observer, Report, Scaling, Settings, SolveError, engine};
 use crate::linear::{LinearSolver, Truncation};
-use crate::problem::LeastSquares;
+use crate::problem::{DenseVector, LeastSquares};
 use crate::real::Real;
 
 /// Levenberg–Marquardt: minimises `½‖r(x)‖²` by damped Gauss–Newton steps.
@@ -279,6 +279,20 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// start outside of the bounds, a senseless setting, or a workspace over the memory budget.
     pub fn minimize<P: LeastSquares<T> + ?Sized>(&self, problem: &mut P, start: &[T]) -> Result<Report<T>, SolveError> {
         self.minimize_observed(problem, start, &mut ())
+    }
+
+    /// [`minimize`](Self::minimize) from a vector of nalgebra, ndarray or faer; the point of the report is such a vector, too.
+    ///
+    /// # Errors
+    ///
+    /// As [`minimize`](Self::minimize).
+    pub fn minimize_vector<V: DenseVector<T>, P: LeastSquares<T> + ?Sized>(
+        &self,
+        problem: &mut P,
+        start: &V,
+    ) -> Result<Report<T, V>, SolveError> {
+        let start: Vec<T> = (0..start.count()).map(|i| start.entry(i)).collect();
+        Ok(self.minimize(problem, &start)?.map(|x| V::from_entries(&x)))
     }
 
     /// [`minimize`](Self::minimize) with an observer that sees each trial.

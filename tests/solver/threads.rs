@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use marquardt::graph::{CostFunction, Problem, RelativePose2, RelativePose3};
+use marquardt::linear::{LinearForm, LinearSolver};
 use marquardt::manifold::{Euclidean, Pose2, Pose3, SE2, SE3};
 use marquardt::problem::{Capabilities, ConcurrentRows};
 use marquardt::solver::{Acceleration, Status};
@@ -316,5 +317,48 @@ fn rows_that_stand_for_a_loss_bend_no_step_on_any_number_of_threads() {
     for rows in [500, 60_000] {
         let plain = assert_equal(|| solve(rows, Acceleration::Never));
         assert_eq!(assert_equal(|| solve(rows, Acceleration::Always)), plain, "{rows} rows");
+    }
+}
+
+/// A dense system: rows with entries everywhere, and a curved residual.
+struct Dense {
+    n: usize,
+}
+
+impl LeastSquares<f64> for Dense {
+    fn parameter_count(&self) -> usize {
+        self.n
+    }
+
+    fn residual_count(&self) -> usize {
+        self.n
+    }
+
+    fn residuals(&mut self, x: &[f64], first: usize, r: &mut [f64]) -> Result<(), EvaluationError> {
+        let mut j = vec![0.0; r.len() * self.n];
+        self.linearize(x, first, r, &mut j)
+    }
+
+    fn linearize(&mut self, x: &[f64], first: usize, r: &mut [f64], j: &mut [f64]) -> Result<(), EvaluationError> {
+        for (i, (r, row)) in (first..).zip(r.iter_mut().zip(j.chunks_exact_mut(self.n))) {
+            row.iter_mut().enumerate().for_each(|(k, entry)| *entry = noise(i * self.n + k) / self.n as f64);
+            *r = row.iter().zip(x).map(|(entry, x)| entry * x).sum::<f64>() + x[i] + 0.1 * x[i] * x[i] - noise(i);
+            row[i] += 1.0 + 0.2 * x[i];
+        }
+        Ok(())
+    }
+}
+
+/// Large products and factorisations.
+#[test]
+fn dense_systems_do_not_depend_on_the_number_of_threads() {
+    for form in [LinearForm::Cholesky, LinearForm::Dual] {
+        let bits = assert_equal(|| {
+            let solver = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form));
+            let report = solver.minimize(&mut Dense { n: 300 }, &[0.0; 300]).unwrap();
+            assert!(report.is_converged(), "{report}");
+            report.x.iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+        });
+        assert_eq!(bits.len(), 300);
     }
 }

@@ -9,6 +9,9 @@ mod x86;
 
 use std::cell::RefCell;
 
+#[cfg(feature = "faer")]
+use faer::traits::ComplexField as Field;
+
 use super::registers::Registers;
 use crate::real::Real;
 
@@ -43,7 +46,7 @@ pub(super) trait VectorKernel<T: Real> {
 }
 
 /// Floats that fill registers.
-pub(super) trait Vectors: Real {
+pub(super) trait Vectors: Real + Field {
     /// Runs a kernel in the registers in use.
     fn run_in_vectors(kernel: impl VectorKernel<Self>);
 
@@ -76,3 +79,10 @@ macro_rules! vectors {
 
 vectors!(f32, Singles512, Singles256, 4);
 vectors!(f64, Doubles512, Doubles256, 2);
+
+/// The floats that faer computes in, where that is there.
+#[cfg(not(feature = "faer"))]
+pub(super) trait Field {}
+
+#[cfg(not(feature = "faer"))]
+impl<T> Field for T {}
