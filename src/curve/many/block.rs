@@ -43,7 +43,8 @@ struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
     registers: Registers,
     /// Range of the fits that are not begun.
     fits: Range<usize>,
-    work: PointSums<T, R, N>,
+    /// Sums of many parameters are too large for the stack.
+    work: Box<PointSums<T, R, N>>,
     /// Map of the free parameters; `None` if none is fixed or tied.
     free: Option<FreeParameters<'s, T, R, N>>,
     /// Room for evaluation by tiles of points; `None` if points are evaluated one by one.
@@ -75,7 +76,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             data,
             model,
             registers,
-            work: PointSums { points, b: [Lanes::from_f64(0.0); N], sums: LaneSums::zero(data.parameters) },
+            work: Box::new(PointSums { points, b: [Lanes::from_f64(0.0); N], sums: LaneSums::zero(data.parameters) }),
             free: data.free_map().map(FreeParameters::new),
             tile: is_in_tiles.then(|| ReverseTile::new(width, data.parameters, N)),
             shares_all: data.shares_finite_predictors(),
@@ -206,7 +207,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
         };
         match &mut self.tile {
             Some(tile) => self.work.fill_in_tiles(self.model, self.registers, tile),
-            None => self.model.add_points(self.registers, &mut self.work),
+            None => self.model.add_points(self.registers, &mut *self.work),
         }
         match &mut self.free {
             None => &self.work.sums,

@@ -14,8 +14,8 @@ pub(super) struct FreeParameters<'m, T, R, const N: usize> {
     all: Vec<Vec<T>>,
     /// Derivatives of all parameters by the free ones: for each lane, a row for each parameter.
     derivatives: Vec<Vec<T>>,
-    /// Sums by the free parameters.
-    sums: LaneSums<T, R, N>,
+    /// Sums by the free parameters; those of many parameters are too large for the stack.
+    sums: Box<LaneSums<T, R, N>>,
 }
 
 impl<'m, T: Real, R: Register<T>, const N: usize> FreeParameters<'m, T, R, N> {
@@ -27,7 +27,7 @@ impl<'m, T: Real, R: Register<T>, const N: usize> FreeParameters<'m, T, R, N> {
             map,
             all: vec![all; R::LANES],
             derivatives: vec![derivative; R::LANES],
-            sums: LaneSums::zero(count),
+            sums: Box::new(LaneSums::zero(count)),
         }
     }
 
