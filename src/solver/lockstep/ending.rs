@@ -16,29 +16,24 @@ pub(super) const MAX_ITERATIONS: f64 = 2.0;
 pub(super) const NO_PROGRESS: f64 = 3.0;
 pub(super) const NON_FINITE_START: f64 = 4.0;
 
-/// Consecutive trials without a gain above rounding, after which a problem is left to the full engine.
-const MOST_IDLE: f64 = 20.0;
-
 /// Status and trial steps of each lane's problem.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaneStates<T, R> {
     status: Lanes<T, R>,
     iterations: Lanes<T, R>,
-    /// Consecutive trials without a gain above rounding.
-    idle: Lanes<T, R>,
 }
 
 impl<T: Real, R: Register<T>> LaneStates<T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
-        LaneStates { status: zero, iterations: zero, idle: zero }
+        LaneStates { status: zero, iterations: zero }
     }
 
     /// Resets a lane for its next problem.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn restart(&mut self, lane: usize) {
-        for number in [&mut self.status, &mut self.iterations, &mut self.idle] {
+        for number in [&mut self.status, &mut self.iterations] {
             number.as_mut_slice()[lane] = T::ZERO;
         }
     }
@@ -67,12 +62,10 @@ impl<T: Real, R: Register<T>> LaneStates<T, R> {
         self.status = choose(lanes, Lanes::from_f64(status), self.status);
     }
 
-    /// Counts trial steps, up to their largest number, and those in a row that are idle: without a gain above rounding.
+    /// Counts trial steps, up to their largest number.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn count(&mut self, trials: Lanes<T, R>, is_idle: Lanes<T, R>, max_iterations: usize) {
+    pub(super) fn count(&mut self, trials: Lanes<T, R>, max_iterations: usize) {
         self.iterations += trials;
-        self.idle = choose(is_idle, self.idle + trials, choose(trials, Lanes::splat(T::ZERO), self.idle));
-        self.end(and(trials, not(is_less(self.idle, Lanes::from_f64(MOST_IDLE)))), NO_PROGRESS);
         let largest = Lanes::from_f64(max_iterations as f64);
         self.end(and(trials, not(is_less(self.iterations, largest))), MAX_ITERATIONS);
     }

@@ -168,20 +168,24 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let cost = choose(is_usable, trial.cost, infinity);
         let actual = before - cost;
         let gains = and(is_less(zero, actual), is_less(predicted * T::from_f64(SUFFICIENT_GAIN), actual));
-        // A step whose predicted reduction is below the rounding error of the costs is accepted unless the cost rises by more than that
-        // error: half a unit of the last digit of each response, and the summation.
+        // Where both reductions are below the rounding error of the costs (half a unit of the last digit of each response, and the
+        // summation), the mean of the slopes along the step says what it gains, exactly for a quadratic (Hager & Zhang 2005).
         let responses = before.sqrt() * energy.sqrt();
         let responses = choose(is_less(responses, infinity), responses, zero);
         let rounding = before.mul_add(Lanes::from_f64(SUMMATION), responses) * T::EPSILON;
         let drowns = and(not(is_less(rounding, predicted)), not(is_less(rounding, actual.abs())));
-        let accepted = and(is_usable, or(self.starts, or(gains, drowns)));
+        let mut slopes = self.steps.slope;
+        for j in 0..trial.count() {
+            slopes = trial.gradient[j].mul_add(self.steps.step[j], slopes);
+        }
+        let falls = or(self.asked, not(is_less(zero, slopes)));
+        let accepted = and(is_usable, or(self.starts, or(gains, and(drowns, falls))));
 
         let trials = and(self.busy, not(self.starts));
-        // A gain below the rounding error says nothing about the linear model.
-        let ratio = choose(drowns, Lanes::splat(T::ONE), actual / predicted);
+        let ratio = choose(drowns, slopes * T::from_f64(-0.5), actual) / predicted;
         self.damping.update(trials, accepted, ratio, self.steps.length);
         self.ending.end(and(self.starts, not(accepted)), NON_FINITE_START);
-        self.ending.count(trials, not(and(gains, is_less(rounding, actual))), stopping.max_iterations);
+        self.ending.count(trials, stopping.max_iterations);
         self.asked = and(self.asked, not(accepted));
 
         let is_short = not(is_less(self.resolution() * T::EPSILON, self.steps.length));
