@@ -116,8 +116,10 @@ impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
                             let count = rows.end.min(top + TALL) - top;
                             let accumulate = accumulate || first > 0;
                             let c = &mut c[top * stride + left..];
-                            let to = To { c, stride, rows: count, columns: panel.columns.len(), accumulate };
-                            to.fill::<V, TALL, SHORT, WIDE>(panel.registers, tall, wide, deep);
+                            let columns =
+                                if lower { panel.columns.len().min(top + count - left) } else { panel.columns.len() };
+                            let to = To { c, stride, rows: count, columns, accumulate };
+                            to.fill::<V, TALL, SHORT, WIDE>(columns.div_ceil(V::LANES), tall, wide, deep);
                         }
                     }
                 }

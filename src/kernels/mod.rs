@@ -11,6 +11,7 @@ pub(crate) mod exponential;
 pub(crate) mod front;
 pub(crate) mod gelu;
 mod gram;
+mod gram_tiles;
 pub(crate) mod hadamard;
 mod hyperbolic;
 mod hypotenuse;

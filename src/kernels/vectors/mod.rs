@@ -3,7 +3,7 @@
 //! A [`VectorKernel`] is written once over any [`Vector`], and [`Vectors::run_in_vectors`] calls the copy of it for the
 //! [`Registers`] in use.
 
-mod portable;
+pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
