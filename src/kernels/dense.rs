@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::cholesky::{self, CholeskyPanel};
 use super::gram::{FewProducts, GramProducts, NarrowProducts};
+use super::gram_tiles::GramTiles;
 use super::large_product::multiply;
 use super::matrix_product::{Matrix, MatrixProduct};
 use super::product::{Outer, RowDots, RowsTimes};
@@ -26,8 +27,11 @@ const LAST_PANEL: usize = 144;
 /// Number of unknowns from which the products of four panels are subtracted together, instead of two: the matrix exceeds the caches.
 const MANY_UNKNOWNS: usize = 600;
 
-/// Number of unknowns up to which 256-bit registers factorise as fast as the widest.
-const FEW_UNKNOWNS: usize = 64;
+/// Bytes in a row of a system up to which registers of 256 bits factorise it as fast as the widest.
+const SHORT_SYSTEM: usize = 512;
+
+/// Bytes in a row up to which reflections in registers of 256 bits are as fast as in the widest.
+const SHORT_REFLECTED: usize = 256;
 
 /// Number of unknowns in single precision up to which registers of 128 bits are the fastest: in wider ones a block has too few
 /// independent sums to hide the latency of additions.
@@ -130,8 +134,7 @@ macro_rules! float_kernels {
                     6 => narrow!(simd::run_in_256_bits: 4, 4, 2, 8),
                     7 => narrow!($run_eight: 4, 4, 3, 8),
                     8 => narrow!($run_eight: 4, 4, 4, 8),
-                    _ if n < $wide => simd::run_in_256_bits(GramProducts::<$float, 8> { gram, gradient, rows, r }),
-                    _ => simd::run(GramProducts::<$float, $wide> { gram, gradient, rows, r }),
+                    _ => Self::run_in_vectors(GramTiles(GramProducts { gram, gradient, rows, r })),
                 }
             }
 
@@ -215,7 +218,9 @@ macro_rules! float_kernels {
             }
 
             fn reflect_rows(triangle: &mut [Self], rotated: &mut [Self], jacobian: &mut [Self], r: &mut [Self]) {
-                simd::run(Reflections::<$float, $wide> { triangle, rotated, jacobian, r });
+                let few = rotated.len() * size_of::<$float>() <= SHORT_REFLECTED;
+                let reflections = Reflections::<$float, $wide> { triangle, rotated, jacobian, r };
+                if few { simd::run_in_256_bits(reflections) } else { simd::run(reflections) }
             }
 
             fn singular_values(a: &[Self], n: usize) -> Option<(Vec<Self>, Vec<Self>)> {
@@ -255,7 +260,7 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
         let mut sound = false;
         let panel = CholeskyPanel { a, pivots, rows: rows.clone(), work, sound: &mut sound };
         match n {
-            _ if n > FEW_UNKNOWNS => simd::run(panel),
+            _ if n * size_of::<T>() > SHORT_SYSTEM => simd::run(panel),
             _ if n > SHORT_ROWS || size_of::<T>() == size_of::<f64>() => simd::run_in_256_bits(panel),
             _ => simd::run_portable(panel),
         }

@@ -1,98 +1,21 @@
-//! `JᵀJ` and `Jᵀr` of a tile of rows, in registers.
+//! `JᵀJ` and `Jᵀr` of a tile of rows of few entries, in registers.
 
 use std::array::from_fn;
 
-use super::product::RowsTimes;
 use super::simd::{Kernel, multiply_add};
 use super::tile::{RegisterTile, underflow_guard, without_guard};
 use crate::real::Real;
 
-/// Bytes of rows that are added to all sums before the next ones are read.
-const PART_BYTES: usize = 32 * 1024;
-
-/// `gram += JᵀJ` (lower triangle; the upper is undefined) and `gradient += Jᵀr`, for at least `WIDE` columns: as
-/// many as one wide register holds, or two of half that size.
-///
-/// The triangle is cut into blocks of `TALL × WIDE` sums that stay in registers while all rows of the tile pass by. The
-/// last block of a row or column starts early enough to be whole, and skips the sums of its neighbour.
-pub(super) struct GramProducts<'a, T, const WIDE: usize> {
+/// `gram += JᵀJ` (lower triangle; the upper is undefined) and `gradient += Jᵀr`.
+pub(super) struct GramProducts<'a, T> {
     pub(super) gram: &'a mut [T],
     pub(super) gradient: &'a mut [T],
     pub(super) rows: &'a [T],
     pub(super) r: &'a [T],
 }
 
-impl<T: Real, const WIDE: usize> Kernel for GramProducts<'_, T, WIDE> {
-    #[inline(always)]
-    fn run<const TALL: usize, const FUSED: bool>(mut self) {
-        // Four registers of sums are too few to hide the latency of additions.
-        if const { TALL == 4 && FUSED && WIDE * size_of::<T>() == 32 } {
-            self.add_triangle::<8, FUSED>();
-        } else {
-            self.add_triangle::<TALL, FUSED>();
-        }
-        RowsTimes { y: self.gradient, accumulate: true, rows: self.rows, x: self.r }.run::<TALL, FUSED>();
-    }
-}
-
-impl<T: Real, const WIDE: usize> GramProducts<'_, T, WIDE> {
-    /// Adds the sums of all rows of the triangle, over one part of the rows after the other.
-    #[inline(always)]
-    fn add_triangle<const TALL: usize, const FUSED: bool>(&mut self) {
-        let n = self.gradient.len();
-        for rows in self.rows.chunks((PART_BYTES / size_of::<T>() / n).max(32) * n) {
-            for top in (0..n).step_by(TALL) {
-                if TALL > 4 && n - top <= 4 {
-                    self.add_blocks::<4, FUSED>(rows, top);
-                } else {
-                    self.add_blocks::<TALL, FUSED>(rows, top);
-                }
-            }
-        }
-    }
-
-    /// Adds the sums of `TALL` rows of the triangle from `top` on, over these rows of the tile.
-    #[inline(always)]
-    fn add_blocks<const TALL: usize, const FUSED: bool>(&mut self, rows: &[T], top: usize) {
-        let n = self.gradient.len();
-        let first_row = top.min(n - TALL);
-        for left in (0..first_row + TALL).step_by(WIDE) {
-            let first_column = left.min(n - WIDE);
-            let sums = block::<T, TALL, WIDE, FUSED>(rows, n, first_row, first_column).totals();
-            for i in (0..TALL).filter(|i| first_row + i >= top) {
-                let start = (first_row + i) * n + first_column;
-                if let Some(totals) = self.gram[start..].first_chunk_mut::<WIDE>() {
-                    for j in 0..WIDE {
-                        totals[j] += if first_column + j >= left { sums[i][j] } else { T::ZERO };
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The sums over rows of the products of `TALL` columns with `WIDE` columns.
-#[inline(always)]
-fn block<T: Real, const TALL: usize, const WIDE: usize, const FUSED: bool>(
-    rows: &[T],
-    n: usize,
-    first_row: usize,
-    first_column: usize,
-) -> RegisterTile<T, TALL, WIDE> {
-    let mut sums = RegisterTile::guarded();
-    for row in rows.chunks_exact(n) {
-        let (Some(tall), Some(wide)) =
-            (row[first_row..].first_chunk::<TALL>(), row[first_column..].first_chunk::<WIDE>())
-        else {
-            break;
-        };
-        sums.add_product::<FUSED>(tall, wide);
-    }
-    sums
-}
-
 /// [`GramProducts`] for a few rows of a few columns, whose number the compiler knows.
-pub(super) struct FewProducts<'a, T, const N: usize>(pub(super) GramProducts<'a, T, N>);
+pub(super) struct FewProducts<'a, T, const N: usize>(pub(super) GramProducts<'a, T>);
 
 impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
     #[inline(always)]
@@ -120,7 +43,7 @@ impl<T: Real, const N: usize> Kernel for FewProducts<'_, T, N> {
 /// [`GramProducts`] for `TOP` columns and `BELOW` more, whose rows are read in registers of `WIDE` entries, and the first `TOP` in those of
 /// `NEAR`: for two or three columns, or four and more.
 pub(super) struct NarrowProducts<'a, T, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize>(
-    pub(super) GramProducts<'a, T, WIDE>,
+    pub(super) GramProducts<'a, T>,
 );
 
 impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WIDE: usize> Kernel
@@ -153,7 +76,7 @@ impl<T: Real, const TOP: usize, const NEAR: usize, const BELOW: usize, const WID
 
 /// Returns true if the sums of `below` columns do not fit registers of 256 bits beside those of the first four.
 const fn exceed_registers<T>(tall: usize, below: usize) -> bool {
-    tall <= 4 && below > 2 && size_of::<T>() == size_of::<f64>()
+    tall <= 4 && below > 3 && size_of::<T>() == size_of::<f64>()
 }
 
 /// The sums of [`NarrowProducts`], in registers.
@@ -205,7 +128,10 @@ mod tests {
 
     use super::*;
     use crate::kernels::Kernels;
+    use crate::kernels::gram_tiles::GramTiles;
     use crate::kernels::registers::tests::in_all;
+    use crate::kernels::vectors::VectorKernel;
+    use crate::kernels::vectors::portable::PortableVector;
 
     /// Entries from a seed.
     fn numbers(count: usize, seed: u64) -> Vec<f64> {
@@ -254,33 +180,27 @@ mod tests {
     /// The copies for other processors than this one.
     #[test]
     fn sums_agree_for_every_set_of_instructions() {
-        fn copies<const WIDE: usize>() {
-            for n in WIDE..3 * WIDE {
-                let copies: [fn(GramProducts<'_, f64, WIDE>); 4] = [
-                    |products| products.run::<4, false>(),
-                    |products| products.run::<4, true>(),
-                    |products| products.run::<8, false>(),
-                    |products| products.run::<8, true>(),
-                ];
-                for run in copies {
-                    agrees(n, 9, |gram, gradient, rows, r| run(GramProducts { gram, gradient, rows, r }));
-                }
+        type Short = PortableVector<f64, 2>;
+        let copies: [fn(GramTiles<'_, f64>); 5] = [
+            |tiles| tiles.run::<PortableVector<f64, 8>, 8, 4, 3>(),
+            |tiles| tiles.run::<PortableVector<f64, 16>, 8, 4, 3>(),
+            |tiles| tiles.run::<PortableVector<f64, 4>, 6, 3, 2>(),
+            |tiles| tiles.run::<Short, 4, 4, 3>(),
+            |mut tiles| tiles.add::<Short, 4, 4>(),
+        ];
+        for n in (9..40).chain([64, 71]) {
+            for add in copies {
+                agrees(n, 9, |gram, gradient, rows, r| add(GramTiles(GramProducts { gram, gradient, rows, r })));
             }
         }
-        copies::<8>();
-        copies::<16>();
     }
 
     #[test]
     fn single_precision_sums_agree_with_double() {
         in_all(|| {
-            for n in [2, 3, 4, 5, 8, 13, 16, 37] {
+            for n in [2, 3, 4, 5, 8, 9, 13, 16, 17, 37] {
                 single_agrees(n, 50, f32::add_products);
             }
-        });
-        // The copy for AVX-512.
-        single_agrees(37, 50, |gram, gradient, rows, r| {
-            GramProducts::<f32, 16> { gram, gradient, rows, r }.run::<8, true>();
         });
     }
 

@@ -117,8 +117,13 @@ impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
                             let count = rows.end.min(top + TALL) - top;
                             let accumulate = accumulate || first > 0;
                             let c = &mut c[top * stride + left..];
-                            let to = To { c, stride, rows: count, columns: panel.columns.len(), accumulate };
-                            to.fill::<V, TALL, SHORT, WIDE>(panel.registers, tall, wide, deep);
+                            let below = lower.map(|offset| (offset + top + count).saturating_sub(left));
+                            let columns = panel.columns.len().min(below.unwrap_or(usize::MAX));
+                            if columns == 0 {
+                                continue;
+                            }
+                            let to = To { c, stride, rows: count, columns, accumulate };
+                            to.fill::<V, TALL, SHORT, WIDE>(columns.div_ceil(V::LANES), tall, wide, deep);
                         }
                     }
                 }

@@ -13,6 +13,7 @@ mod faer;
 pub(crate) mod front;
 pub(crate) mod gelu;
 mod gram;
+mod gram_tiles;
 pub(crate) mod hadamard;
 mod hyperbolic;
 mod hypotenuse;

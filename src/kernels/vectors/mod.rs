@@ -3,7 +3,7 @@
 //! A [`VectorKernel`] is written once over any [`Vector`], and [`Vectors::run_in_vectors`] calls the copy of it for the
 //! [`Registers`] in use.
 
-mod portable;
+pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -34,6 +34,8 @@ pub(super) trait Vector<T>: Copy {
     fn prefetch(entries: &[T]);
     /// `self + other`.
     fn add(self, other: Self) -> Self;
+    /// `self − other` where `self` is not zero; zero elsewhere.
+    fn sub_unless_zero(self, other: Self) -> Self;
     /// `self · a + b`, rounded once where there is an instruction for it.
     fn mul_add(self, a: Self, b: Self) -> Self;
 }

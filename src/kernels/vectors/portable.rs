@@ -1,12 +1,13 @@
 //! Arrays for registers, which the compiler puts into the registers that every processor of the kind has.
 
 use super::Vector;
+use crate::kernels::array::array_of;
 use crate::kernels::simd::{PORTABLE_FUSED, multiply_add};
 use crate::real::Real;
 
 /// Vector of as many floats as 128 bits hold.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PortableVector<T, const LANES: usize>([T; LANES]);
+pub(in crate::kernels) struct PortableVector<T, const LANES: usize>([T; LANES]);
 
 impl<T: Real, const LANES: usize> Vector<T> for PortableVector<T, LANES> {
     const LANES: usize = LANES;
@@ -27,11 +28,10 @@ impl<T: Real, const LANES: usize> Vector<T> for PortableVector<T, LANES> {
     }
     #[inline(always)]
     fn load_few(entries: &[T]) -> Self {
-        let mut loaded = [T::ZERO; LANES];
-        for (loaded, &number) in loaded.iter_mut().zip(entries) {
-            *loaded = number;
+        match entries.first_chunk() {
+            Some(&whole) => PortableVector(whole),
+            None => PortableVector(array_of(|lane| if lane < entries.len() { entries[lane] } else { T::ZERO })),
         }
-        PortableVector(loaded)
     }
     #[inline(always)]
     fn store_few(self, entries: &mut [T]) {
@@ -45,6 +45,13 @@ impl<T: Real, const LANES: usize> Vector<T> for PortableVector<T, LANES> {
     fn add(mut self, other: Self) -> Self {
         for l in 0..LANES {
             self.0[l] += other.0[l];
+        }
+        self
+    }
+    #[inline(always)]
+    fn sub_unless_zero(mut self, other: Self) -> Self {
+        for l in 0..LANES {
+            self.0[l] = if self.0[l] == T::ZERO { T::ZERO } else { self.0[l] - other.0[l] };
         }
         self
     }

@@ -35,7 +35,7 @@ pub(super) fn run_with_avx2<T: Real, V: Vector<T>>(kernel: impl VectorKernel<T>)
 macro_rules! register {
     (
         $(#[$doc:meta])* $name:ident of $lanes:literal $float:ident in $raw:ident;
-        $splat:ident $load:ident $store:ident $add:ident $fma:ident, $mask:ident $load_few:ident $store_few:ident
+        $splat:ident $load:ident $store:ident $add:ident $sub:ident $fma:ident, $mask:ident $load_few:ident $store_few:ident
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy)]
@@ -77,6 +77,10 @@ macro_rules! register {
                 unsafe { $name($add(self.0, other.0)) }
             }
             #[inline(always)]
+            fn sub_unless_zero(self, other: Self) -> Self {
+                unsafe { $name($sub(self.0, other.0)) }
+            }
+            #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
                 unsafe { $name($fma(self.0, a.0, b.0)) }
             }
@@ -114,30 +118,50 @@ unsafe fn load_few_256_ps(mask: __m256i, entries: *const f32) -> __m256 {
     unsafe { _mm256_maskload_ps(entries, mask) }
 }
 
+#[inline(always)]
+unsafe fn sub_512_pd(a: __m512d, b: __m512d) -> __m512d {
+    unsafe { _mm512_maskz_sub_pd(_mm512_cmp_pd_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_pd()), a, b) }
+}
+
+#[inline(always)]
+unsafe fn sub_512_ps(a: __m512, b: __m512) -> __m512 {
+    unsafe { _mm512_maskz_sub_ps(_mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_ps()), a, b) }
+}
+
+#[inline(always)]
+unsafe fn sub_256_pd(a: __m256d, b: __m256d) -> __m256d {
+    unsafe { _mm256_and_pd(_mm256_cmp_pd::<_CMP_NEQ_UQ>(a, _mm256_setzero_pd()), _mm256_sub_pd(a, b)) }
+}
+
+#[inline(always)]
+unsafe fn sub_256_ps(a: __m256, b: __m256) -> __m256 {
+    unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_NEQ_UQ>(a, _mm256_setzero_ps()), _mm256_sub_ps(a, b)) }
+}
+
 register! {
     /// Eight doubles.
     Doubles512 of 8 f64 in __m512d;
-    _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_fmadd_pd,
+    _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd sub_512_pd _mm512_fmadd_pd,
     first_of_8 _mm512_maskz_loadu_pd _mm512_mask_storeu_pd
 }
 
 register! {
     /// Sixteen singles.
     Singles512 of 16 f32 in __m512;
-    _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_fmadd_ps,
+    _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps sub_512_ps _mm512_fmadd_ps,
     first_of_16 _mm512_maskz_loadu_ps _mm512_mask_storeu_ps
 }
 
 register! {
     /// Four doubles.
     Doubles256 of 4 f64 in __m256d;
-    _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_fmadd_pd,
+    _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd sub_256_pd _mm256_fmadd_pd,
     first_of_4_doubles load_few_256_pd _mm256_maskstore_pd
 }
 
 register! {
     /// Eight singles.
     Singles256 of 8 f32 in __m256;
-    _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_fmadd_ps,
+    _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps sub_256_ps _mm256_fmadd_ps,
     first_of_8_singles load_few_256_ps _mm256_maskstore_ps
 }
