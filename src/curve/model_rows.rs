@@ -3,6 +3,7 @@
 use super::reverse_tile::{InTiles, ReverseTile, TILE, TileModel};
 use crate::autodiff::jet::Jet;
 use crate::curve::Model;
+use crate::kernels::array::array_of;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
 use crate::number::Number;
@@ -191,11 +192,24 @@ impl<T: Real> LaneKernel<T> for Backwards<'_, T> {
     }
 }
 
-/// Writes `n` derivatives of each lane, the first of so many each, into a row of its own.
+/// Columns whose derivatives are read together: those of all lanes stay in the nearest cache.
+const COLUMNS: usize = 8;
+
+/// Copies the first `n` derivatives of lane `l`, each in one of `stride` numbers, to row `l` of `rows`.
 #[inline(always)]
 fn scatter<T: Real, R: Register<T>>(gradient: &[Lanes<T, R>], stride: usize, rows: &mut [T], n: usize) {
+    let whole = n - n % COLUMNS;
+    for first in (0..whole).step_by(COLUMNS) {
+        let columns: [&[T]; COLUMNS] = array_of(|k| gradient[(first + k) * stride].as_slice());
+        for (l, row) in rows.chunks_exact_mut(n).take(R::LANES).enumerate() {
+            if let Some(derivatives) = row[first..].first_chunk_mut::<COLUMNS>() {
+                *derivatives = array_of(|k| columns[k][l]);
+            }
+        }
+    }
     for (l, row) in rows.chunks_exact_mut(n.max(1)).take(R::LANES).enumerate() {
-        for (derivative, gradient) in row.iter_mut().zip(gradient.iter().step_by(stride)) {
+        let left = gradient.iter().step_by(stride).skip(whole);
+        for (derivative, gradient) in row[whole..].iter_mut().zip(left) {
             *derivative = gradient.as_slice()[l];
         }
     }
