@@ -218,7 +218,7 @@ macro_rules! float_kernels {
             }
 
             fn reflect_rows(triangle: &mut [Self], rotated: &mut [Self], jacobian: &mut [Self], r: &mut [Self]) {
-                let few = rotated.len() * size_of::<$float>() <= SHORT_REFLECTED;
+                let few = size_of_val(rotated) <= SHORT_REFLECTED;
                 let reflections = Reflections::<$float, $wide> { triangle, rotated, jacobian, r };
                 if few { simd::run_in_256_bits(reflections) } else { simd::run(reflections) }
             }
@@ -260,7 +260,7 @@ fn blocked_cholesky<T: Vectors>(a: &mut [T], inverse_pivots: &mut [T], scratch: 
         let mut sound = false;
         let panel = CholeskyPanel { a, pivots, rows: rows.clone(), work, sound: &mut sound };
         match n {
-            _ if n * size_of::<T>() > SHORT_SYSTEM => simd::run(panel),
+            _ if n > SHORT_SYSTEM / size_of::<T>() => simd::run(panel),
             _ if n > SHORT_ROWS || size_of::<T>() == size_of::<f64>() => simd::run_in_256_bits(panel),
             _ => simd::run_portable(panel),
         }

@@ -95,7 +95,10 @@ impl<T: Real> GramTiles<'_, T> {
 
     /// Adds the products of `TALL` columns from `first` on with the columns of `WIDE` registers from `left` on, to the sums of columns from
     /// `top` on. Further sums of the tile are the products of the first `TOP` columns with those of the first register, and the gradient.
-    #[inline(always)]
+    ///
+    /// Without optimisation, a frame holds every intermediate result of what is inlined into it: there, each tile has one of its own.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(debug_assertions, inline(never))]
     fn add_tile<V: Vector<T>, const TOP: usize, const TALL: usize, const WIDE: usize, const GRADIENT: bool>(
         &mut self,
         first: usize,
