@@ -256,7 +256,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     }
 
     /// Enables or disables the polish of the parameters after convergence: further steps, judged by the gradient, to the last digit, or to
-    /// `10⁻⁶` of the standard errors where there are more than 10,000 residuals. By default it is on, unless derivatives are
+    /// `10⁻⁷` of the standard errors where there are more than 10,000 residuals. By default it is on, unless derivatives are
     /// [rough](crate::problem::Capabilities::derivatives_are_rough): by forward differences it would gain half a digit and double the
     /// evaluations.
     pub fn with_polish(self, polish: bool) -> Self {

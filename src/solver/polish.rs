@@ -25,7 +25,7 @@ const LAST_DIGITS: f64 = 64.0;
 const MANY_RESIDUALS: usize = 10_000;
 
 /// Shortest step that is worth the linearisation of many residuals, in standard errors along it.
-const SHORTEST: f64 = 1e-6;
+const SHORTEST: f64 = 1e-7;
 
 /// Continue only while the predicted reduction at least halves.
 pub(super) const WORTHWHILE: f64 = 0.5;
