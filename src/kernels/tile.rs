@@ -71,10 +71,13 @@ pub(crate) fn underflow_guard<T: Number>() -> T {
     T::splat(T::Element::MIN_POSITIVE * T::Element::from_f64(4.0))
 }
 
-/// A sum that began from the guard, without it. Where larger terms have absorbed it, and cancelled, the sum is zero.
+/// A sum that began from the guard, without it. Where larger terms have absorbed it, and cancelled to zero, the sum is zero; so is
+/// one of exactly minus the guard.
 #[inline(always)]
 pub(crate) fn without_guard<T: Number>(sum: T) -> T {
-    sum.abs().select_less(T::splat(T::Element::MIN_POSITIVE), T::from_f64(0.0), sum - underflow_guard::<T>())
+    // Nothing but zero is below; NaN stays.
+    let smallest = T::splat(T::Element::MIN_POSITIVE * T::Element::EPSILON);
+    sum.abs().select_less(smallest, T::from_f64(0.0), sum - underflow_guard::<T>())
 }
 
 /// `row + factor · other`. A function of its own with a plain loop: `std::array::from_fn` would be compiled anew for each of the
@@ -177,6 +180,21 @@ mod tests {
         assert_eq!(guarded::<f64>(&[]), 0.0);
         assert_eq!(guarded::<f32>(&[(3.0, 7.0), (-21.0, 1.0)]), 0.0);
         assert_eq!(guarded::<f64>(&[(1e-180, 1e-180), (1e-200, -1e-200)]), 0.0);
+    }
+
+    /// Sums near the negative guard, where those with it nearly vanish.
+    #[test]
+    fn sums_of_the_size_of_the_guard_are_kept() {
+        fn kept<T: Real>() {
+            let size = T::MIN_POSITIVE.to_f64().sqrt();
+            for share in [-5.0, -4.5, -4.25, -4.0 + 1e-3, -3.5, -3.0, -0.5, 0.5, 4.0] {
+                let sum = share * T::MIN_POSITIVE.to_f64();
+                let units = 8.0 * T::EPSILON.to_f64() * T::MIN_POSITIVE.to_f64();
+                assert!((guarded::<T>(&[(share * size, size)]) - sum).abs() <= units, "{share}");
+            }
+        }
+        kept::<f32>();
+        kept::<f64>();
     }
 
     #[test]
