@@ -139,7 +139,8 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
 
     /// Fits a closure `|x, b, y|` that fills in all responses by one call, for simulators and integrators, with derivatives by
     /// differences. Each parameter that is free takes one more call (forward differences) or two (central ones) a linearisation;
-    /// with the feature `rayon` these are made on all cores at once. The fit keeps the last responses, and calls the closure once for a point.
+    /// with the feature `rayon` these are made on all cores at once. The fit keeps the last responses, and calls the closure once for a
+    /// point.
     ///
     /// `x` are the rows of predictors, one after the other, and `y` the responses to each of them, one after the other where there are
     /// several (the columns of the data). They are those of the fit, in its order and without the rows that are left out; but

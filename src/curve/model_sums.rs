@@ -28,7 +28,7 @@ pub struct ModelRows<'a, T> {
     pub(super) sigma: &'a [T],
 }
 
-/// What is summed.
+/// The sums that are added, and what they take.
 #[derive(Clone, Copy)]
 pub enum Summand<'a, T> {
     /// `JᵀJ` and `Jᵀr` of the residuals from these responses.

@@ -2,9 +2,8 @@
 
 use std::sync::Mutex;
 
-use super::models::AnyModel;
-use super::{AnyCurve, Curve, GlobalCurve};
-use crate::pass_on::pass_on;
+use super::any_curve::pass_on_description;
+use super::{AnyCurve, Curve};
 use crate::problem::{Evaluated, RecentEvaluations};
 use crate::real::Real;
 
@@ -23,12 +22,12 @@ impl<'a, T: Real> RememberingCurve<'a, T> {
         RememberingCurve { curve, x: x.to_vec(), responses, recent: Mutex::default() }
     }
 
-    /// These are all the data. Parts of them, and other predictors, pass by.
+    /// Returns true for the predictors and responses of all the data. Parts of them, and other predictors, pass by.
     fn knows(&self, x: &[T], y: &[T]) -> bool {
         y.len() == self.responses && x == self.x
     }
 
-    /// What is known; never while a user's function runs.
+    /// Access to the known evaluations, by one thread at a time; never while a user's function runs.
     fn recent<R>(&self, work: impl FnOnce(&mut RecentEvaluations<T>) -> R) -> R {
         work(&mut self.recent.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
@@ -42,17 +41,7 @@ macro_rules! inside {
 }
 
 impl<T: Real> Curve<T> for RememberingCurve<'_, T> {
-    pass_on! { inside
-        ref parameter_count() -> usize;
-        ref parameter_name(index: usize) -> String;
-        ref response_count() -> usize;
-        ref takes_all_rows() -> bool;
-        ref data_set_names() -> Vec<String>;
-        ref as_global() -> Option<&GlobalCurve<'_, T>>;
-        ref derivatives_are_cheap() -> bool;
-        ref derivatives_are_rough() -> bool;
-        ref to_any_model() -> Option<AnyModel>;
-    }
+    pass_on_description!(inside);
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
         if !self.knows(x, y) {

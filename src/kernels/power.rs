@@ -118,8 +118,8 @@ fn ln<T: Number, const FUSED: bool>(x: T) -> (T, T) {
     (second, multiply_add::<T, FUSED>(e, low, (first_low + second_low) + above_low))
 }
 
-/// `xᵖ`, within 1.6 units in the last place, and zero where the result would be subnormal; the same for special values as the function of the
-/// float: one for `p = 0` and for `x = 1`, NaN for a negative number unless the exponent is an integer.
+/// `xᵖ`, within 1.6 units in the last place, and zero where the result would be subnormal; the same for special values as the
+/// function of the float: one for `p = 0` and for `x = 1`, NaN for a negative number unless the exponent is an integer.
 #[inline(always)]
 pub(crate) fn powf<T: Number, const FUSED: bool>(x: T, p: T) -> T {
     let table = T::Element::POWER;

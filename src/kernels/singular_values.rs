@@ -25,8 +25,9 @@ const MANY_COLUMNS: usize = 32;
 ///
 /// One-sided Jacobi rotations after a QR factorisation with column pivoting (Drmač and Veselić 2008): with `AΠ = QR` the rows of
 /// `R` are rotated until they are orthogonal, and are then the right singular vectors of `R`, each times its singular value.
-/// The cost is about `15 n³` flops. With the feature `faer` a matrix of many columns is made bidiagonal instead. Vectors are orthogonal to rounding, and values of a matrix whose columns differ in length alone
-/// have as many digits as those of one whose columns do not.
+/// The cost is about `15 n³` flops. Vectors are orthogonal to rounding, and values of a matrix whose columns differ in length alone
+/// have as many digits as those of one whose columns do not. With the feature `faer` a matrix of many columns is made
+/// bidiagonal instead: small values then have the error of the largest, and none is made zero.
 pub(super) fn singular_values<T: Vectors>(a: &[T], n: usize) -> Option<(Vec<T>, Vec<T>)> {
     if !all_finite(a) {
         return None;

@@ -11,7 +11,8 @@ use crate::real::Real;
 ///
 /// The closure `|x, r|` fills all residuals `r` at `x`. Its derivatives cost one evaluation a parameter
 /// ([`Difference::Forward`], about 8 correct digits) or two ([`Difference::Central`], about 10, the default), and the
-/// whole Jacobian is in memory, twice up to a million entries: a solve evaluates no point again that it has just been at. Prefer [`AutoDiff`](super::AutoDiff) where the function can be written generically.
+/// whole Jacobian is in memory, twice up to a million entries: a solve evaluates no point again that it has just been at. Prefer
+/// [`AutoDiff`](super::AutoDiff) where the function can be written generically.
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;

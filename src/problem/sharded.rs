@@ -44,8 +44,8 @@ impl<T: Real, P: LeastSquares<T>> LeastSquares<T> for Sharded<P> {
 
 /// Those of this rank's rows, but for blocks and products, which need all rows.
 impl<T: Real, P: LeastSquares<T>> Capabilities<T> for Sharded<P> {
-    forward!(self => self.problem.capabilities(); concurrent derivatives_are_cheap derivatives_are_rough keep_evaluations
-        cost_of linearize_columns         second_directional_derivative second_derivative_product transposed_product);
+    forward!(self => self.problem.capabilities(); concurrent derivatives_are_cheap derivatives_are_rough
+        keep_evaluations cost_of linearize_columns second_directional_derivative second_derivative_product transposed_product);
 
     fn communicator(&mut self) -> Option<&Communicator> {
         Some(&self.ranks)
