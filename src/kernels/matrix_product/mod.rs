@@ -1,8 +1,11 @@
 //! Products of matrices, in tiles of sums that stay in registers.
 
-use std::ops::Range;
+mod packing;
+mod tile;
 
-use super::array::array_of;
+pub(super) use self::packing::Matrix;
+use self::packing::panels;
+use self::tile::{Tall, To, Wide};
 use super::vectors::{Vector, VectorKernel, Vectors};
 use crate::real::Real;
 
@@ -18,22 +21,8 @@ const REGISTERS: usize = 48;
 /// Largest number of bytes in a row of a factor that is read in place.
 const SHORT_ROW: usize = 1024;
 
-/// Rows and columns of a block that is transposed in registers.
-const BLOCK: usize = 4;
-
-/// Number of terms from which the target of a tile is prefetched during summation.
-const PREFETCHED: usize = 32;
-
 /// Alignment of copies, in bytes: that of cache lines.
 const LINE: usize = 64;
-
-/// A factor: a row-major matrix, or the transpose of one. Rows of the former begin `stride` entries after each other.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Matrix<'a, T> {
-    pub(super) entries: &'a [T],
-    pub(super) stride: usize,
-    pub(super) transposed: bool,
-}
 
 /// `C = AB` or `C += AB`, where `A` is `m × depth` and `B` is `depth × n`.
 ///
@@ -112,7 +101,7 @@ impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
                                 let entries = &packed_a[deep * (top - rows.start)..][..deep * TALL];
                                 Tall::Columns { entries, step: TALL }
                             } else {
-                                a.tall(first, top, m)
+                                Tall::of(a, first, top, m)
                             };
                             let count = rows.end.min(top + TALL) - top;
                             let accumulate = accumulate || first > 0;
@@ -129,276 +118,6 @@ impl<T: Real> VectorKernel<T> for TiledProduct<'_, T> {
                 }
             }
         }
-    }
-}
-
-impl<'a, T: Real> Matrix<'a, T> {
-    /// Packs these rows and columns of a right factor, panel after panel.
-    #[inline(always)]
-    fn pack_panels<V: Vector<T>, const WIDE: usize>(
-        self,
-        terms: Range<usize>,
-        columns: Range<usize>,
-        packed: &mut [T],
-    ) {
-        let (deep, block) = (terms.len(), columns.start);
-        for panel in panels::<T, V, WIDE>(columns) {
-            let width = panel.registers * V::LANES;
-            let to = &mut packed[deep * (panel.columns.start - block)..][..deep * width];
-            copy::<T, V>(self.transposed, self, terms.clone(), panel.columns, width, to);
-        }
-    }
-
-    /// Packs these rows and columns of a left factor, tile after tile.
-    #[inline(always)]
-    fn pack_tiles<V: Vector<T>, const TALL: usize>(self, terms: Range<usize>, rows: Range<usize>, packed: &mut [T]) {
-        for (top, to) in rows.clone().step_by(TALL).zip(packed.chunks_mut(terms.len() * TALL)) {
-            copy::<T, V>(!self.transposed, self, terms.clone(), top..rows.end.min(top + TALL), TALL, to);
-        }
-    }
-
-    /// The part of a left factor of `m` rows from row `top` and column `first` on, in place.
-    #[inline(always)]
-    fn tall(self, first: usize, top: usize, m: usize) -> Tall<'a, T> {
-        let Matrix { entries, stride, transposed } = self;
-        if transposed {
-            Tall::Columns { entries: &entries[first * stride + top..], step: stride }
-        } else {
-            Tall::Rows { entries: &entries[top * stride + first..], stride, last: m - 1 - top }
-        }
-    }
-}
-
-/// Columns whose sums stay in registers.
-struct ColumnPanel {
-    columns: Range<usize>,
-    registers: usize,
-}
-
-/// Divides columns into panels of `WIDE` registers; four registers become two panels of two instead of three and one.
-#[inline(always)]
-fn panels<T, V: Vector<T>, const WIDE: usize>(mut columns: Range<usize>) -> impl Iterator<Item = ColumnPanel> {
-    std::iter::from_fn(move || {
-        let registers = match columns.len().div_ceil(V::LANES) {
-            0 => return None,
-            4 => 2,
-            more => more.min(WIDE),
-        };
-        let start = columns.start;
-        columns.start = columns.end.min(start + registers * V::LANES);
-        Some(ColumnPanel { columns: start..columns.start, registers })
-    })
-}
-
-/// Most entries of a row that a tile reads.
-const WIDEST: usize = 3 * 16;
-
-/// The first entries of a row or column; zeros where the matrix ends before.
-#[inline(always)]
-fn padded<T: Real, const COUNT: usize>(entries: &[T]) -> [T; COUNT] {
-    let mut padded = [T::ZERO; COUNT];
-    padded.iter_mut().zip(entries).for_each(|(padded, &number)| *padded = number);
-    padded
-}
-
-/// Rows of a part of the right factor. A row may be followed by other entries; they enter only those sums that are not stored.
-#[derive(Clone, Copy)]
-struct Wide<'a, T> {
-    entries: &'a [T],
-    step: usize,
-}
-
-/// A part of the left factor.
-#[derive(Clone, Copy)]
-enum Tall<'a, T> {
-    /// Its rows; the last one stands for missing rows behind it.
-    Rows { entries: &'a [T], stride: usize, last: usize },
-    /// Its columns, which may be followed by other entries, as in [`Wide`].
-    Columns { entries: &'a [T], step: usize },
-}
-
-/// The sums of a tile.
-#[inline(always)]
-fn sums<T: Real, V: Vector<T>, const TALL: usize, const WIDE: usize>(
-    tall: Tall<'_, T>,
-    wide: Wide<'_, T>,
-    deep: usize,
-) -> [[V; WIDE]; TALL] {
-    let mut sums = [[V::splat(T::ZERO); WIDE]; TALL];
-    let Wide { entries: mut wide, step: wide_step } = wide;
-    let mut done = 0;
-    match tall {
-        Tall::Rows { entries, stride, last } => {
-            let rows: [&[T]; TALL] = array_of(|i| &entries[i.min(last) * stride..][..deep]);
-            for k in 0..deep {
-                let Some(row) = wide.get(..WIDE * V::LANES) else { break };
-                add_products(&mut sums, &array_of(|i| rows[i][k]), row);
-                done += 1;
-                wide = wide.get(wide_step..).unwrap_or_default();
-            }
-            for k in done..deep {
-                add_products(&mut sums, &array_of(|i| rows[i][k]), &padded::<T, WIDEST>(wide));
-                wide = wide.get(wide_step..).unwrap_or_default();
-            }
-        }
-        Tall::Columns { entries: mut tall, step } => {
-            while done < deep
-                && let (Some(row), Some(column)) = (wide.get(..WIDE * V::LANES), tall.first_chunk())
-            {
-                add_products(&mut sums, column, row);
-                done += 1;
-                wide = wide.get(wide_step..).unwrap_or_default();
-                tall = tall.get(step..).unwrap_or_default();
-            }
-            while done < deep {
-                add_products(&mut sums, &padded(tall), &padded::<T, WIDEST>(wide));
-                done += 1;
-                wide = wide.get(wide_step..).unwrap_or_default();
-                tall = tall.get(step..).unwrap_or_default();
-            }
-        }
-    }
-    sums
-}
-
-/// Adds the products of a column with a row.
-#[inline(always)]
-fn add_products<T: Real, V: Vector<T>, const TALL: usize, const WIDE: usize>(
-    sums: &mut [[V; WIDE]; TALL],
-    column: &[T; TALL],
-    row: &[T],
-) {
-    let row: [V; WIDE] = array_of(|w| V::load(&row[w * V::LANES..]));
-    for i in 0..TALL {
-        let factor = V::splat(column[i]);
-        for w in 0..WIDE {
-            sums[i][w] = factor.mul_add(row[w], sums[i][w]);
-        }
-    }
-}
-
-/// Target of a tile in the product.
-struct To<'a, T> {
-    c: &'a mut [T],
-    stride: usize,
-    rows: usize,
-    columns: usize,
-    accumulate: bool,
-}
-
-impl<T: Real> To<'_, T> {
-    /// Prefetches the target into the first-level cache.
-    #[inline(always)]
-    fn prefetch<V: Vector<T>>(&self) {
-        for i in 0..self.rows {
-            for part in self.c[i * self.stride..][..self.columns].chunks(V::LANES) {
-                V::prefetch(part);
-            }
-        }
-    }
-
-    /// Stores the sums of a tile of one to three registers, or adds them: of `SHORT` rows where these are enough.
-    #[inline(always)]
-    fn fill<V: Vector<T>, const TALL: usize, const SHORT: usize, const WIDE: usize>(
-        self,
-        registers: usize,
-        tall: Tall<'_, T>,
-        wide: Wide<'_, T>,
-        deep: usize,
-    ) {
-        if deep >= PREFETCHED {
-            self.prefetch::<V>();
-        }
-        macro_rules! tile {
-            ($wide:literal) => {
-                if TALL != SHORT && self.rows <= SHORT {
-                    self.put(sums::<T, V, SHORT, $wide>(tall, wide, deep));
-                } else {
-                    self.put(sums::<T, V, TALL, $wide>(tall, wide, deep));
-                }
-            };
-        }
-        match registers {
-            1 => tile!(1),
-            3 if WIDE == 3 => tile!(3),
-            _ => tile!(2),
-        }
-    }
-
-    #[inline(always)]
-    fn put<V: Vector<T>, const TALL: usize, const WIDE: usize>(self, sums: [[V; WIDE]; TALL]) {
-        for i in 0..TALL {
-            if i >= self.rows {
-                break;
-            }
-            let row = &mut self.c[i * self.stride..][..self.columns];
-            for w in 0..WIDE {
-                let part = &mut row[w * V::LANES..];
-                if part.len() >= V::LANES {
-                    let sum = if self.accumulate { V::load(part).add(sums[i][w]) } else { sums[i][w] };
-                    sum.store(part);
-                } else {
-                    let sum = if self.accumulate { V::load_few(part).add(sums[i][w]) } else { sums[i][w] };
-                    sum.store_few(part);
-                }
-            }
-        }
-    }
-}
-
-/// Packs these rows and columns of a matrix, with rows padded to `width` by zeros. If the part lies `across`, its rows are columns of
-/// the stored matrix.
-#[inline(always)]
-fn copy<T: Real, V: Vector<T>>(
-    across: bool,
-    matrix: Matrix<'_, T>,
-    rows: Range<usize>,
-    columns: Range<usize>,
-    width: usize,
-    to: &mut [T],
-) {
-    let Matrix { entries, stride, .. } = matrix;
-    let count = columns.len();
-    if !across {
-        for (k, to) in rows.zip(to.chunks_exact_mut(width)) {
-            let row = &entries[k * stride + columns.start..][..count];
-            if width.is_multiple_of(V::LANES) {
-                for (to, part) in to.chunks_exact_mut(V::LANES).zip(row.chunks(V::LANES)) {
-                    let part = if part.len() == V::LANES { V::load(part) } else { V::load_few(part) };
-                    part.store(to);
-                }
-            } else {
-                for (j, to) in to.iter_mut().enumerate() {
-                    *to = row.get(j).copied().unwrap_or(T::ZERO);
-                }
-            }
-        }
-        return;
-    }
-    let deep = rows.len();
-    let row = |j: usize| &entries[(columns.start + j) * stride + rows.start..][..deep];
-    let whole = count - count % BLOCK;
-    for j in (0..whole).step_by(BLOCK) {
-        let from: [(&[[T; BLOCK]], &[T]); BLOCK] = array_of(|q| row(j + q).as_chunks());
-        for (k, to) in to[..deep / BLOCK * BLOCK * width].chunks_exact_mut(BLOCK * width).enumerate() {
-            let block: [[T; BLOCK]; BLOCK] = array_of(|p| from[p].0[k]);
-            for q in 0..BLOCK {
-                if let Some(to) = to[q * width + j..].first_chunk_mut::<BLOCK>() {
-                    *to = array_of(|p| block[p][q]);
-                }
-            }
-        }
-        for k in deep / BLOCK * BLOCK..deep {
-            for p in 0..BLOCK {
-                to[k * width + j + p] = from[p].1[k % BLOCK];
-            }
-        }
-    }
-    for j in whole..count {
-        to[j..].iter_mut().step_by(width).zip(row(j)).for_each(|(to, &from)| *to = from);
-    }
-    for j in count..width {
-        to[j..].iter_mut().step_by(width).for_each(|to| *to = T::ZERO);
     }
 }
 
