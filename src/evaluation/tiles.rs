@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::kernels::vector::drop_subnormals;
 use crate::problem::{Evaluated, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
 use crate::storage::Storage;
@@ -171,7 +170,7 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
             let place = if kept >= m { rows.start } else { 0 };
             let r = last.residuals.part(place, rows.len());
             let jacobian = last.jacobian.part(place * columns, rows.len() * columns);
-            linearize::<T, S, P>(problem, x, rows.start, r, jacobian)?;
+            problem.linearize(x, rows.start, r, jacobian)?;
             visit(problem, rows, r, jacobian)?;
         }
         last.complete = kept >= m;
@@ -193,7 +192,7 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
             let r = last.residuals.part(place, rows.len());
             let jacobian = last.jacobian.part(place * columns, rows.len() * columns);
             if !are_here {
-                linearize::<T, S, _>(problem, x, rows.start, r, jacobian)?;
+                problem.linearize(x, rows.start, r, jacobian)?;
             }
             visit(r, jacobian);
         }
@@ -236,7 +235,7 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
             let jacobian = last.jacobian.part(place * columns, count * columns);
             if !last.complete {
                 asked = true;
-                linearize::<T, S, P>(problem, x, first, r, jacobian)?;
+                problem.linearize(x, first, r, jacobian)?;
             }
             visit(problem, first, Some((r, jacobian)), column)?;
         }
@@ -294,22 +293,6 @@ impl<T: Real, S: Storage<T>> Tiles<T, S> {
         })?;
         Ok(cost)
     }
-}
-
-/// Fills rows with residuals and derivatives, of which no form needs those that are subnormal; on the stack there are too few to matter.
-#[inline]
-fn linearize<T: Real, S: Storage<T>, P: LeastSquares<T> + ?Sized>(
-    problem: &mut P,
-    x: &[T],
-    first: usize,
-    r: &mut [T],
-    jacobian: &mut [T],
-) -> Evaluated {
-    problem.linearize(x, first, r, jacobian)?;
-    if S::TILE_ROWS == 0 {
-        drop_subnormals(jacobian);
-    }
-    Ok(())
 }
 
 /// `m` rows, tile after tile.

@@ -8,7 +8,7 @@ use crate::evaluation::{Along, Costs, Evaluation, Partial, RowSums};
 use crate::kernels::Scratch;
 use crate::kernels::product::symmetric_times;
 use crate::kernels::triangular::{cholesky_inverse_form, solve_cholesky};
-use crate::kernels::vector::{dot, scale_twice, scaled_norm};
+use crate::kernels::vector::{dot, drop_subnormals, scale_twice, scaled_norm};
 use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::storage::Storage;
@@ -258,6 +258,10 @@ impl<T: Real, S: Storage<T>> Partial<T> for Sums<T, S> {
 impl<T: Real, S: Storage<T>> RowSums<T> for Sums<T, S> {
     #[inline(always)]
     fn add(&mut self, _: usize, r: &mut [T], jacobian: &mut [T]) {
+        // On the stack there are too few to matter.
+        if S::TILE_ROWS == 0 {
+            drop_subnormals(jacobian);
+        }
         T::add_products(self.gram.as_mut(), self.gradient.as_mut(), jacobian, r);
     }
 
