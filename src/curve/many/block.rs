@@ -9,6 +9,7 @@ use super::free::FreeParameters;
 use super::normal_factors::NormalFactors;
 use super::outcomes::Outcomes;
 use super::point_sums::{LanePoints, PointSums};
+use crate::curve::models::GuessCache;
 use crate::curve::reverse_tile::ReverseTile;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
@@ -56,6 +57,7 @@ struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
     /// Points that take part, of each lane.
     counts: Vec<usize>,
     outcomes: &'s mut Outcomes<'o, T>,
+    cache: GuessCache,
 }
 
 impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o, T, R, N> {
@@ -84,6 +86,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             counts: vec![0; R::LANES],
             fits: outcomes.fits(),
             outcomes,
+            cache: GuessCache::new(),
         };
         if let PerFit::Same(x) = &data.x {
             for (lanes, &x) in block.work.points.x.iter_mut().zip(x) {
@@ -187,7 +190,8 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
             let fit = self.fits.next()?;
             let mut start = [T::ZERO; N];
             let parameters = &mut start[..self.data.parameters];
-            let outcome = self.data.start(self.model, fit, parameters).and_then(|()| self.load_fit(lane, fit));
+            let outcome =
+                self.data.start(self.model, fit, parameters, &self.cache).and_then(|()| self.load_fit(lane, fit));
             match outcome {
                 Ok(()) => {
                     let all = &start[..self.data.parameters];

@@ -5,6 +5,7 @@ use ndarray::{ArrayView1, Axis, CowArray, Ix2};
 use super::erased_model::ErasedModel;
 use super::{FitManyError, PerFit, Predictors};
 use crate::curve::map::ParameterMap;
+use crate::curve::models::GuessCache;
 use crate::curve::parameter::{Parameter, Role};
 use crate::curve::{CurveError, FitOptions, NanPolicy};
 use crate::kernels::vector::dot;
@@ -208,10 +209,16 @@ impl<T: Real> DataSets<'_, T> {
     /// # Errors
     ///
     /// The status of a fit that cannot begin.
-    pub(super) fn start(&self, model: &dyn ErasedModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
+    pub(super) fn start(
+        &self,
+        model: &dyn ErasedModel<T>,
+        fit: usize,
+        start: &mut [T],
+        cache: &GuessCache,
+    ) -> Result<(), FitStatus> {
         match &self.start {
             Some(given) => given.of(fit).iter().zip(&mut *start).for_each(|(&given, start)| *start = given),
-            None => self.guess(model, fit, start)?,
+            None => self.guess(model, fit, start, cache)?,
         }
         if let Some(map) = &self.map {
             self.expand(map, start);
@@ -234,13 +241,19 @@ impl<T: Real> DataSets<'_, T> {
     }
 
     /// Fills in the start that the model guesses, moved within the bounds.
-    fn guess(&self, model: &dyn ErasedModel<T>, fit: usize, start: &mut [T]) -> Result<(), FitStatus> {
+    fn guess(
+        &self,
+        model: &dyn ErasedModel<T>,
+        fit: usize,
+        start: &mut [T],
+        cache: &GuessCache,
+    ) -> Result<(), FitStatus> {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         self.read(fit, |point| {
             x.extend(point.x.iter().take(1));
             y.push(point.y);
         })?;
-        start.copy_from_slice(&model.guess(&x, &y).ok_or(FitStatus::NonFiniteStart)?);
+        start.copy_from_slice(&model.guess(&x, &y, cache).ok_or(FitStatus::NonFiniteStart)?);
         if let Some(bounds) = &self.bounds {
             bounds.project(start);
         }

@@ -4,6 +4,7 @@ use std::any::Any;
 
 use super::point_sums::PointSums;
 use crate::curve::model::FromModel;
+use crate::curve::models::GuessCache;
 use crate::curve::reverse_tile::{InTiles, TileModel};
 use crate::curve::{Curve, Model};
 use crate::kernels::lanes::{LaneKernel, Register};
@@ -29,7 +30,7 @@ pub(super) trait ErasedModel<T: Real>: TileModel<T> + Sync {
     fn evaluate_one_by_one(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
 
     /// Start that the model guesses from data; `None` if it has no guess.
-    fn guess(&self, x: &[T], y: &[T]) -> Option<Vec<T>>;
+    fn guess(&self, x: &[T], y: &[T], cache: &GuessCache) -> Option<Vec<T>>;
 }
 
 /// Way of evaluating a model.
@@ -44,7 +45,7 @@ pub(super) enum EvaluationMode {
 }
 
 /// Starts from data.
-pub(super) type Guesses<M, T> = fn(&M, &[T], &[T]) -> Vec<T>;
+pub(super) type Guesses<M, T> = fn(&M, &[T], &[T], &GuessCache) -> Vec<T>;
 
 /// A model of a known type.
 pub(super) struct GivenModel<T, M> {
@@ -86,8 +87,8 @@ impl<T: Real, M: Model<T> + Sync> ErasedModel<T> for GivenModel<T, M> {
         }
     }
 
-    fn guess(&self, x: &[T], y: &[T]) -> Option<Vec<T>> {
-        self.guess.map(|guess| guess(&self.model, x, y))
+    fn guess(&self, x: &[T], y: &[T], cache: &GuessCache) -> Option<Vec<T>> {
+        self.guess.map(|guess| guess(&self.model, x, y, cache))
     }
 }
 

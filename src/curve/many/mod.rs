@@ -129,15 +129,15 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// Each fit starts where the model [guesses](Guess::guess), within the bounds if there are any. That takes many times longer
-    /// than the fit.
+    /// Each fit starts where the model [guesses](Guess::guess), within the bounds if there are any. It takes about as long
+    /// as the fit where all fits share `x`, and a hundred times as long where each has its own.
     pub fn guessed(mut self) -> Self
     where
         M: Guess<T>,
     {
         self.data.start = None;
         self.data.is_guessed = true;
-        self.model.guess = Some(M::guess);
+        self.model.guess = Some(M::guess_with);
         self
     }
 

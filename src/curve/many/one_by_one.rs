@@ -7,6 +7,7 @@ use super::erased_model::{ErasedModel, EvaluationMode};
 use super::outcomes::{Outcomes, least_square};
 use super::{CurveError, default_ftol};
 use crate::curve::model_rows::backwards;
+use crate::curve::models::GuessCache;
 use crate::curve::{Curve, CurveFit};
 use crate::kernels::vector::all_finite;
 use crate::problem::Evaluated;
@@ -53,7 +54,7 @@ pub(super) struct OneByOne<'s, 'a, 'o, T: Real> {
 
 impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
     pub(super) fn run(mut self) {
-        let mut start = Vec::new();
+        let (mut start, cache) = (Vec::new(), GuessCache::new());
         for fit in self.outcomes.fits() {
             if !self.outcomes.is_open(fit) {
                 continue;
@@ -62,7 +63,7 @@ impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
             if self.data.is_cancelled() {
                 break;
             }
-            let begun = self.data.start(self.model, fit, &mut start);
+            let begun = self.data.start(self.model, fit, &mut start, &cache);
             if let Err(status) = begun.and_then(|()| self.fit(fit, &start)) {
                 self.outcomes.refuse(fit, status, &start);
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Guess, Named};
+use super::{Guess, GuessCache, Named};
 use crate::curve::formula::{Program, program_methods};
 use crate::curve::{Formula, Model};
 use crate::real::Real;
@@ -103,6 +103,13 @@ impl<T: Real> Guess<T> for AnyModel {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
         match self {
             AnyModel::Named(model) => model.guess(x, y),
+            AnyModel::Formula(formula) => formula.guess(x, y),
+        }
+    }
+
+    fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
+        match self {
+            AnyModel::Named(model) => model.guess_with(x, y, cache),
             AnyModel::Formula(formula) => formula.guess(x, y),
         }
     }

@@ -2,10 +2,10 @@
 
 use std::iter::zip;
 
-use super::Guess;
 use super::guess::finite;
 use super::linear_fit::LinearFit;
 use super::look::Look;
+use super::{Guess, GuessCache};
 use crate::curve::Model;
 use crate::number::ScalarOf;
 use crate::real::Real;
@@ -178,6 +178,10 @@ impl<T: Real, M: Guess<T>> Guess<T> for Prefixed<M> {
         self.model.guess(x, y)
     }
 
+    fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
+        self.model.guess_with(x, y, cache)
+    }
+
     fn linear_parameters(&self) -> Vec<usize> {
         self.model.linear_parameters()
     }
@@ -185,22 +189,26 @@ impl<T: Real, M: Guess<T>> Guess<T> for Prefixed<M> {
 
 impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Sum<A, B> {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-        let data = Look::at(x, y);
+        self.guess_with(x, y, &GuessCache::default())
+    }
+
+    fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
+        let data = Look::at(x, y, cache);
         let (x, y) = data.as_floats::<T>();
         let without = |part: Vec<T>| zip(&y, part).map(|(&y, part)| y - part).collect::<Vec<T>>();
-        let first = |second: &[T]| self.0.guess(&x, &without(responses(&self.1, &x, second)));
-        let second = |first: &[T]| self.1.guess(&x, &without(responses(&self.0, &x, first)));
+        let first = |second: &[T]| self.0.guess_with(&x, &without(responses(&self.1, &x, second)), cache);
+        let second = |first: &[T]| self.1.guess_with(&x, &without(responses(&self.0, &x, first)), cache);
         let then_second = |a: Vec<T>| [a.clone(), second(&a)].concat();
         let (half, end) = (x.len() / 2, x.len() / 10);
         let ends = |of: &[T]| [&of[..end], &of[of.len() - end..]].concat();
         // First the second one from the ends of the data, which a peak leaves to its background.
         let starts: [&dyn Fn() -> Vec<T>; 6] = [
-            &|| then_second(first(&self.1.guess(&ends(&x), &ends(&y)))),
-            &|| then_second(self.0.guess(&ends(&x), &ends(&y))),
-            &|| then_second(self.0.guess(&x, &y)),
-            &|| then_second(first(&self.1.guess(&x, &y))),
-            &|| then_second(self.0.guess(&x[..half], &y[..half])),
-            &|| then_second(self.0.guess(&x[half..], &y[half..])),
+            &|| then_second(first(&self.1.guess_with(&ends(&x), &ends(&y), cache))),
+            &|| then_second(self.0.guess_with(&ends(&x), &ends(&y), cache)),
+            &|| then_second(self.0.guess_with(&x, &y, cache)),
+            &|| then_second(first(&self.1.guess_with(&x, &y, cache))),
+            &|| then_second(self.0.guess_with(&x[..half], &y[..half], cache)),
+            &|| then_second(self.0.guess_with(&x[half..], &y[half..], cache)),
         ];
         let count = self.0.parameter_count();
         let (of_first, of_second): (Vec<usize>, Vec<usize>) =
@@ -244,7 +252,11 @@ impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Sum<A, B> {
 
 impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Product<A, B> {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-        let data = Look::at(x, y);
+        self.guess_with(x, y, &GuessCache::default())
+    }
+
+    fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
+        let data = Look::at(x, y, cache);
         let (x, y) = data.as_floats::<T>();
         let divided_by = |factor: Vec<T>| {
             let largest = factor.iter().fold(T::ZERO, |largest, value| largest.max(value.abs()));
@@ -253,14 +265,14 @@ impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Product<A, B> {
             points.map(|((&x, &y), factor)| (x, y / factor)).unzip::<T, T, Vec<T>, Vec<T>>()
         };
         let first_first = {
-            let a = self.0.guess(&x, &y);
+            let a = self.0.guess_with(&x, &y, cache);
             let (x, y) = divided_by(responses(&self.0, &x, &a));
-            [a, self.1.guess(&x, &y)].concat()
+            [a, self.1.guess_with(&x, &y, cache)].concat()
         };
         let second_first = {
-            let b = self.1.guess(&x, &y);
+            let b = self.1.guess_with(&x, &y, cache);
             let (x, y) = divided_by(responses(&self.1, &x, &b));
-            [self.0.guess(&x, &y), b].concat()
+            [self.0.guess_with(&x, &y, cache), b].concat()
         };
         let starts = vec![first_first, second_first];
         finite(data.unscaled(&self.linear_parameters(), |data| best_of(self, data, starts).1))
@@ -292,7 +304,7 @@ fn best_of<T: Real, M: Guess<T>>(model: &M, data: &Look, starts: Vec<Vec<T>>) ->
 
 /// The sum of squares after some linear parameters are solved for, and all parameters.
 fn solve<T: Real, M: Model<T>>(model: &M, data: &Look, linear: &[usize], mut b: Vec<f64>) -> (f64, Vec<f64>) {
-    let sum = LinearFit::new(&data.y, linear.len()).solve(linear, &mut b, &mut |b, column| {
+    let sum = LinearFit::new(data.y.len(), linear.len()).solve(&data.y, linear, &mut b, &mut |b, column| {
         let b: Vec<T> = b.iter().map(|&value| T::from_f64(value)).collect();
         let responses = data.x.iter().map(|&x| model.response(&[T::from_f64(x)], &b));
         zip(column, responses).for_each(|(value, response): (_, T)| *value = response.to_f64());

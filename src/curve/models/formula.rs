@@ -1,13 +1,17 @@
 //! Definition of a model of the library.
 
+use super::grid::Grid;
 use super::guess::finite;
-use super::look::{Grid, Look};
+use super::guess_cache::GuessCache;
+use super::look::Look;
+use crate::curve::Model;
+use crate::curve::model_rows::responses;
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
 /// A model of one predictor, as the library keeps it; [`library!`] makes a public model of it.
-pub(super) trait Formula {
+pub(super) trait Formula: Model<f64> + Default {
     /// Its name in snake case.
     const NAME: &'static str;
     /// Formula of the model.
@@ -27,7 +31,9 @@ pub(super) trait Formula {
 
     /// The best parameters on the grid that these axes span.
     fn best_on(look: &Look, axes: Vec<Vec<f64>>) -> Vec<f64> {
-        look.best_on(Grid { linear: Self::LINEAR, parameters: Self::PARAMETERS.len(), axes }, Self::at)
+        let (linear, parameters) = (Self::LINEAR, Self::PARAMETERS.len());
+        let grid = Grid { name: Some(Self::NAME), linear, parameters, axes };
+        look.best_on(grid, &|x, b, column| responses(&Self::default(), x, 1, b, column))
     }
 
     /// The best parameters on the model's own grid.
@@ -42,8 +48,8 @@ pub(super) trait Formula {
 }
 
 /// The start of a formula for data in any float.
-pub(super) fn guess<T: Real, F: Formula>(x: &[T], y: &[T]) -> Vec<T> {
-    finite(Look::at(x, y).unscaled(F::LINEAR, F::start))
+pub(super) fn guess<T: Real, F: Formula>(x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
+    finite(Look::at(x, y, cache).unscaled(F::LINEAR, F::start))
 }
 
 /// A constant of a formula.
@@ -132,7 +138,11 @@ macro_rules! library {
 
             impl<T: $crate::real::Real> super::Guess<T> for $model {
                 fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-                    super::formula::guess::<T, $model>(x, y)
+                    self.guess_with(x, y, &super::GuessCache::default())
+                }
+
+                fn guess_with(&self, x: &[T], y: &[T], cache: &super::GuessCache) -> Vec<T> {
+                    super::formula::guess::<T, $model>(x, y, cache)
                 }
 
                 fn linear_parameters(&self) -> Vec<usize> {

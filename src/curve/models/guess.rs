@@ -1,5 +1,6 @@
 //! Starts from data.
 
+use super::GuessCache;
 use crate::curve::{CurveFit, FromModel, Model, Rows};
 use crate::real::Real;
 
@@ -23,6 +24,23 @@ pub trait Guess<T: Real>: Model<T> {
     /// The observations may come in any order. The same data give the same start, and it is finite whatever they are;
     /// observations that are not finite are passed over.
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T>;
+
+    /// The same start for one of many data sets, faster if others were observed at the same `x`: the cache keeps what depends on `x` alone.
+    ///
+    /// ```
+    /// use marquardt::models::{Gaussian, Guess, GuessCache};
+    ///
+    /// let x: Vec<f64> = (0..60).map(|i| 0.1 * i as f64).collect();
+    /// let cache = GuessCache::new();
+    /// for center in [2.0, 2.5, 3.0] {
+    ///     let y: Vec<f64> = x.iter().map(|x| (-(x - center).powi(2)).exp()).collect();
+    ///     assert_eq!(Gaussian.guess_with(&x, &y, &cache), Gaussian.guess(&x, &y));
+    /// }
+    /// ```
+    fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
+        let _ = cache;
+        self.guess(x, y)
+    }
 
     /// The parameters in which the response is linear while all others stand still: with those at zero, it is zero.
     fn linear_parameters(&self) -> Vec<usize> {

@@ -11,60 +11,58 @@ const DEPENDENT: f64 = 1e-10;
 /// Sums of squares of which none that counts was lost.
 const SQUARES: Range<f64> = 1e-250..1e300;
 
+/// Fills in a column: the responses to these parameters, of which one that is linear is one, and the others are zero.
+pub(super) type Column<'c> = dyn FnMut(&[f64], &mut [f64]) + 'c;
+
 /// The fit of data by columns, which orthogonalises them in turn (modified Gram–Schmidt).
-pub(super) struct LinearFit<'a> {
-    y: &'a [f64],
-    left: Vec<f64>,
-    columns: Vec<Vec<f64>>,
+pub(super) struct LinearFit {
+    rows: usize,
+    /// Columns one after the other.
+    columns: Vec<f64>,
     /// Coefficient of column `j` in column `k`, for `j < k`.
     shares: Vec<Vec<f64>>,
 }
 
-impl<'a> LinearFit<'a> {
-    /// Creates a linear fit of these data by `columns` columns.
-    pub(super) fn new(y: &'a [f64], columns: usize) -> Self {
-        LinearFit {
-            y,
-            left: Vec::new(),
-            columns: vec![vec![0.0; y.len()]; columns],
-            shares: vec![vec![0.0; columns]; columns],
-        }
+impl LinearFit {
+    /// Creates a linear fit of so many data by `columns` columns.
+    pub(super) fn new(rows: usize, columns: usize) -> Self {
+        LinearFit { rows, columns: vec![0.0; rows * columns], shares: vec![vec![0.0; columns]; columns] }
     }
 
-    /// Solves for the linear ones of the parameters, and returns the sum of squares that is left. The response to them is
-    /// put in a column, without offset.
-    pub(super) fn solve(
-        &mut self,
-        linear: &[usize],
-        b: &mut [f64],
-        response: &mut dyn FnMut(&[f64], &mut [f64]),
-    ) -> f64 {
-        self.left.clear();
-        self.left.extend_from_slice(self.y);
+    /// Returns orthogonal columns that span those of the linear ones of the parameters: each has norm one, or zero where it depends on
+    /// those before.
+    pub(super) fn orthonormal(&mut self, linear: &[usize], b: &mut [f64], response: &mut Column<'_>) -> &[f64] {
         linear.iter().for_each(|&index| b[index] = 0.0);
-        let mut coefficients = vec![0.0; linear.len()];
-        for k in 0..linear.len() {
-            let (before, rest) = self.columns.split_at_mut(k);
-            let column = &mut rest[0];
-            b[linear[k]] = 1.0;
+        for (k, &index) in linear.iter().enumerate() {
+            let (before, rest) = self.columns.split_at_mut(k * self.rows);
+            let column = &mut rest[..self.rows];
+            b[index] = 1.0;
             response(b, column);
-            b[linear[k]] = 0.0;
+            b[index] = 0.0;
             let size = norm(column);
-            for (j, other) in before.iter().enumerate() {
+            for (j, other) in before.chunks_exact(self.rows.max(1)).enumerate() {
                 self.shares[j][k] = take(other, column);
             }
-            let remaining = norm(column);
+            let remaining = if k == 0 { size } else { norm(column) };
             let dependent = !(remaining > DEPENDENT * size);
             let factor = if dependent { 0.0 } else { remaining.recip() };
             column.iter_mut().for_each(|value| *value *= factor);
             self.shares[k][k] = factor;
-            coefficients[k] = take(column, &mut self.left);
         }
-        for k in (0..linear.len()).rev() {
+        &self.columns
+    }
+
+    /// Solves for the linear ones of the parameters, and returns the sum of squares that is left.
+    pub(super) fn solve(&mut self, y: &[f64], linear: &[usize], b: &mut [f64], response: &mut Column<'_>) -> f64 {
+        self.orthonormal(linear, b, response);
+        let mut left = y.to_vec();
+        let columns = self.columns.chunks_exact(self.rows.max(1));
+        let coefficients: Vec<f64> = columns.map(|column| take(column, &mut left)).collect();
+        for (k, coefficient) in coefficients.iter().enumerate().rev() {
             let later: f64 = (k + 1..linear.len()).map(|j| self.shares[k][j] * b[linear[j]]).sum();
-            b[linear[k]] = (coefficients[k] - later) * self.shares[k][k];
+            b[linear[k]] = (coefficient - later) * self.shares[k][k];
         }
-        dot(&self.left, &self.left)
+        dot(&left, &left)
     }
 }
 

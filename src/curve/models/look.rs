@@ -1,16 +1,12 @@
-//! The data as a guess looks at them, and the search for a start on a grid.
+//! The data as a guess looks at them.
 
 use std::iter::zip;
 
-use super::linear_fit::LinearFit;
+use super::guess_cache::GuessCache;
 use crate::real::Real;
 
 /// Points of a look at the data. More are averaged in groups.
-const POINTS: usize = 512;
-/// Points of the first pass over a grid.
-const COARSE_POINTS: usize = 128;
-/// Passes over ever finer grids about the best point of the first.
-const REFINEMENTS: usize = 3;
+pub(super) const POINTS: usize = 512;
 
 /// Residuals this many times the noise are noise.
 const NOISE: f64 = 1.25;
@@ -27,18 +23,20 @@ pub(super) struct Look {
     pub(super) y: Vec<f64>,
     /// Divisor of `y`.
     scale: f64,
+    /// Columns that guesses for other data may have left.
+    pub(super) cache: GuessCache,
 }
 
 impl Look {
     /// Looks at the finite ones of these observations.
-    pub(super) fn at<T: Real>(x: &[T], y: &[T]) -> Look {
+    pub(super) fn at<T: Real>(x: &[T], y: &[T], cache: &GuessCache) -> Look {
         let finite = zip(x, y).filter(|(x, y)| x.is_finite() && y.is_finite());
         let mut points: Vec<_> = finite.map(|(x, y)| (x.to_f64(), y.to_f64())).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let scale = points.iter().fold(0.0_f64, |scale, point| scale.max(point.1.abs()));
         let scale = if scale > 0.0 { scale } else { 1.0 };
         let (x, y) = points.into_iter().map(|(x, y)| (x, y / scale)).unzip();
-        Look { x, y, scale }.averaged(POINTS)
+        Look { x, y, scale, cache: cache.clone() }.averaged(POINTS)
     }
 
     /// Returns at most `points` points: means of neighbours.
@@ -46,7 +44,7 @@ impl Look {
         let group = self.x.len().div_ceil(points).max(1);
         let mean = |values: &[f64]| values.iter().map(|value| value / values.len() as f64).sum::<f64>();
         let means = |values: &[f64]| values.chunks(group).map(mean).collect();
-        Look { x: means(&self.x), y: means(&self.y), scale: self.scale }
+        Look { x: means(&self.x), y: means(&self.y), scale: self.scale, cache: self.cache.clone() }
     }
 
     /// Residuals of this sum of squares are noise, judged by how the data differ from the lines between their neighbours, and are
@@ -126,97 +124,6 @@ impl Look {
         let greatest = positive.next_back().unwrap_or(least);
         geometric(least.max(greatest * 1e-6) / 10.0, 10.0 * greatest, 30)
     }
-
-    /// The parameters with the least sum of squares among those on a grid, and on finer ones about the best of it.
-    pub(super) fn best_on(&self, grid: Grid<'_>, response: impl Fn(f64, &[f64]) -> f64) -> Vec<f64> {
-        self.search(COARSE_POINTS, grid, &responses(response))
-    }
-
-    /// Searches a grid from the first point on with all points of the data.
-    pub(super) fn best_on_fine(&self, grid: Grid<'_>, response: impl Fn(f64, &[f64]) -> f64) -> Vec<f64> {
-        self.search(POINTS, grid, &responses(response))
-    }
-
-    /// Searches a grid with a part of the data's points, then finer ones with all.
-    fn search(&self, coarse: usize, grid: Grid<'_>, responses: &Responses<'_>) -> Vec<f64> {
-        let Grid { linear, parameters, mut axes } = grid;
-        let free: Vec<usize> = (0..parameters).filter(|index| !linear.contains(index)).collect();
-        let at: Vec<usize> = axes.iter().map(|axis| axis.len() / 2).collect();
-        let mut start = vec![1.0; parameters];
-        for (&index, (axis, &at)) in zip(&free, zip(&axes, &at)) {
-            start[index] = axis[at];
-        }
-        let mut best = Best { start, at, sum: f64::INFINITY };
-        best.improve(&self.averaged(coarse), linear, &free, &axes, responses);
-        let mut reaches: Vec<[f64; 2]> = zip(&axes, &best.at).map(|(axis, &at)| neighbours(axis, at)).collect();
-        for _ in 0..REFINEMENTS {
-            for ((axis, [left, right]), &index) in zip(zip(&mut axes, &mut reaches), &free) {
-                (*left, *right) = (*left / 3.0, *right / 3.0);
-                let here = best.start[index];
-                *axis = vec![here - 2.0 * *left, here - *left, here, here + *right, here + 2.0 * *right];
-            }
-            best.sum = f64::INFINITY;
-            best.improve(self, linear, &free, &axes, responses);
-        }
-        best.start
-    }
-}
-
-/// Where a start is sought: an axis of values for each parameter that is not linear. The linear ones are solved for at each point.
-pub(super) struct Grid<'g> {
-    pub(super) linear: &'g [usize],
-    /// Number of all parameters.
-    pub(super) parameters: usize,
-    pub(super) axes: Vec<Vec<f64>>,
-}
-
-/// Fills the responses in at these `x`, given the parameters.
-type Responses<'r> = dyn Fn(&[f64], &[f64], &mut [f64]) + 'r;
-
-/// Responses at all `x`, the only part of a search that is compiled for each model.
-fn responses(response: impl Fn(f64, &[f64]) -> f64) -> impl Fn(&[f64], &[f64], &mut [f64]) {
-    move |x, b, values| zip(values, x).for_each(|(value, &x)| *value = response(x, b))
-}
-
-/// The best point of a grid so far.
-struct Best {
-    start: Vec<f64>,
-    /// Index on each axis.
-    at: Vec<usize>,
-    sum: f64,
-}
-
-impl Best {
-    /// Takes the best of all points of a grid.
-    fn improve(&mut self, look: &Look, linear: &[usize], free: &[usize], axes: &[Vec<f64>], responses: &Responses<'_>) {
-        let mut fit = LinearFit::new(&look.y, linear.len());
-        let mut b = self.start.clone();
-        let points: usize = axes.iter().map(Vec::len).product();
-        for point in 0..points {
-            let mut digits = point;
-            let at: Vec<usize> = axes
-                .iter()
-                .map(|axis| {
-                    let digit = digits % axis.len();
-                    digits /= axis.len();
-                    digit
-                })
-                .collect();
-            for ((&index, axis), &at) in free.iter().zip(axes).zip(&at) {
-                b[index] = axis[at];
-            }
-            let sum = fit.solve(linear, &mut b, &mut |b, column| responses(&look.x, b, column));
-            if sum < self.sum {
-                *self = Best { start: b.clone(), at, sum };
-            }
-        }
-    }
-}
-
-/// Returns the distances to the neighbouring values on an axis.
-fn neighbours(axis: &[f64], at: usize) -> [f64; 2] {
-    let left = at.checked_sub(1).map_or(0.0, |left| axis[at] - axis[left]);
-    [left, axis.get(at + 1).map_or(0.0, |right| right - axis[at])]
 }
 
 /// Returns `count` evenly spaced numbers.

@@ -37,8 +37,10 @@ mod compose;
 mod dose_response;
 mod exponential;
 mod formula;
+mod grid;
 mod growth;
 mod guess;
+mod guess_cache;
 mod linear_fit;
 mod look;
 mod named;
@@ -66,6 +68,7 @@ pub use exponential::{
 };
 pub use growth::{Gompertz, Logistic, Richards, WeibullGrowth};
 pub use guess::Guess;
+pub use guess_cache::GuessCache;
 pub use named::Named;
 pub use peak::{Gaussian, Lorentzian, Moffat, PseudoVoigt, Voigt};
 pub use polynomial::{Constant, Linear, Polynomial, Quadratic};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::compose::{Sum, compose};
 use super::registry::Kind;
-use super::{AnyModel, Guess, UnknownModel};
+use super::{AnyModel, Guess, GuessCache, UnknownModel};
 use crate::curve::Model;
 use crate::curve::formula::{Program, program_methods};
 use crate::number::{Number, ScalarOf};
@@ -188,7 +188,14 @@ impl<T: Real> Model<T> for Terms<'_> {
 
 impl<T: Real> Guess<T> for Terms<'_> {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-        self.halves().map_or_else(|| self.0[0].guess(x, y), |halves| halves.guess(x, y))
+        self.guess_with(x, y, &GuessCache::default())
+    }
+
+    fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
+        match self.halves() {
+            Some(halves) => halves.guess_with(x, y, cache),
+            None => self.0[0].guess_with(x, y, cache),
+        }
     }
 
     fn linear_parameters(&self) -> Vec<usize> {
@@ -211,6 +218,10 @@ impl<T: Real> Model<T> for Named {
 impl<T: Real> Guess<T> for Named {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
         Terms(&self.terms).guess(x, y)
+    }
+
+    fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
+        Terms(&self.terms).guess_with(x, y, cache)
     }
 
     fn linear_parameters(&self) -> Vec<usize> {

@@ -2,9 +2,12 @@
 
 use super::compose::compose;
 use super::formula::{library, only};
+use super::grid::Grid;
 use super::guess::{Guess, finite};
-use super::look::{Grid, Look};
+use super::guess_cache::GuessCache;
+use super::look::Look;
 use crate::curve::Model;
+use crate::curve::model_rows::responses;
 use crate::number::ScalarOf;
 use crate::real::Real;
 
@@ -43,8 +46,8 @@ impl Polynomial {
 
     /// A start for these data.
     pub(super) fn start(self, look: &Look) -> Vec<f64> {
-        let grid = Grid { linear: &self.linear(), parameters: self.degree + 1, axes: Vec::new() };
-        look.best_on(grid, |x, b| self.response(&[x], b))
+        let grid = Grid { name: None, linear: &self.linear(), parameters: self.degree + 1, axes: Vec::new() };
+        look.best_on(grid, &|x, b, column| responses(&self, x, 1, b, column))
     }
 
     /// All parameters.
@@ -74,7 +77,7 @@ impl<T: Real> Model<T> for Polynomial {
 
 impl<T: Real> Guess<T> for Polynomial {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-        finite(Look::at(x, y).unscaled(&self.linear(), |look| self.start(look)))
+        finite(Look::at(x, y, &GuessCache::default()).unscaled(&self.linear(), |look| self.start(look)))
     }
 
     fn linear_parameters(&self) -> Vec<usize> {

@@ -85,7 +85,11 @@ macro_rules! registry {
 
         impl<T: Real> Guess<T> for Kind {
             fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-                finite(Look::at(x, y).unscaled(&self.linear(), |look| self.start(look)))
+                self.guess_with(x, y, &GuessCache::default())
+            }
+
+            fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
+                finite(Look::at(x, y, cache).unscaled(&self.linear(), |look| self.start(look)))
             }
 
             fn linear_parameters(&self) -> Vec<usize> {
