@@ -129,8 +129,8 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// Each fit starts where the model [guesses](Guess::guess), within the bounds if there are any. It takes about as long
-    /// as the fit where all fits share `x`, and a hundred times as long where each has its own.
+    /// Each fit starts where the model [guesses](Guess::guess), within the bounds if there are any. It takes ten to
+    /// twenty times as long as the fit where all fits share `x`, and a hundred times as long where each has its own.
     pub fn guessed(mut self) -> Self
     where
         M: Guess<T>,

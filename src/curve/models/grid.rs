@@ -6,11 +6,12 @@ use std::rc::Rc;
 use super::guess_cache::GridKey;
 use super::linear_fit::LinearFit;
 use super::look::{Look, POINTS};
+use crate::kernels::vector::dot;
 use crate::kernels::{Factor, Kernels};
 
 /// Points of the first pass over a grid.
 const COARSE_POINTS: usize = 128;
-/// Passes over ever finer grids about the best point of the first.
+/// Passes over ever finer grids about the best point of the first, of half the spacing each.
 const REFINEMENTS: usize = 3;
 
 /// Where a start is sought: an axis of values for each parameter that is not linear. The linear ones are solved for at each point.
@@ -42,16 +43,16 @@ impl Look {
         let free: Vec<usize> = (0..grid.parameters).filter(|index| !grid.linear.contains(index)).collect();
         let middle = grid.axes.iter().map(|axis| axis.len() / 2).collect();
         let mut search = Search { b: vec![1.0; grid.parameters], free, at: middle, responses };
-        search.improve(&self.averaged(coarse), &grid);
+        search.improve(self.averaged(coarse).as_ref().unwrap_or(self), &grid);
         let mut reaches: Vec<[f64; 2]> = zip(&grid.axes, &search.at).map(|(axis, &at)| neighbours(axis, at)).collect();
         grid.name = None;
         for _ in 0..REFINEMENTS {
             for ((axis, [left, right]), &at) in zip(zip(&mut grid.axes, &mut reaches), &search.at) {
-                (*left, *right) = (*left / 3.0, *right / 3.0);
+                (*left, *right) = (*left / 2.0, *right / 2.0);
                 let here = axis[at];
-                *axis = vec![here - 2.0 * *left, here - *left, here, here + *right, here + 2.0 * *right];
+                *axis = vec![here - *left, here, here + *right];
             }
-            search.at.fill(2);
+            search.at.fill(1);
             search.improve(self, &grid);
         }
         search.solved(self, &grid)
@@ -72,54 +73,48 @@ struct Search<'r> {
 impl Search<'_> {
     /// Moves to the best of all points of a grid, unless the responses are nowhere finite.
     fn improve(&mut self, look: &Look, grid: &Grid<'_>) {
-        let (outer, inner) = grid.axes.split_first().map_or((&[0.0][..], &[][..]), |(outer, inner)| (outer, inner));
+        // The first of several axes has a block of columns for each value, as it may have values of these data alone.
+        let (outer, inner) = match &grid.axes[..] {
+            [outer, inner @ ..] if !inner.is_empty() => (&outer[..], inner),
+            axes => (&[0.0][..], axes),
+        };
+        let outermost = grid.axes.len() - inner.len();
         let points: usize = inner.iter().map(Vec::len).product();
         let (rows, linear) = (look.x.len(), grid.linear.len());
+        let numbers = points * linear * rows;
         let kept = grid.name.and_then(|name| look.cache.grid(GridKey { name, x: &look.x, inner }));
         let mut fit = LinearFit::new(rows, linear);
-        let (mut columns, mut shares) = (Vec::new(), vec![0.0; points * linear]);
-        // With the unit columns `q` of a point, the sum of squares is `‖y‖² − Σ (qᵀy)²`.
-        let mut most = f64::NEG_INFINITY;
+        let mut columns = vec![0.0; if kept.is_some() { 0 } else { numbers }];
+        let (mut shares, mut most) = (vec![0.0; points * linear], f64::NEG_INFINITY);
         for (place, &value) in outer.iter().enumerate() {
-            let mut fill = |columns: &mut Vec<f64>| {
-                for point in 0..points {
-                    self.set(value, inner, point);
-                    let responses = self.responses;
-                    columns.extend_from_slice(fit.orthonormal(grid.linear, &mut self.b, &mut |b, column| {
-                        responses(&look.x, b, column);
-                    }));
+            let mut fill = |columns: &mut [f64]| {
+                self.free[..outermost].iter().for_each(|&index| self.b[index] = value);
+                for (point, columns) in columns.chunks_exact_mut((rows * linear).max(1)).enumerate() {
+                    for ((axis, digit), &index) in zip(zip(inner, digits(inner, point)), &self.free[outermost..]) {
+                        self.b[index] = axis[digit];
+                    }
+                    let mut response = |b: &[f64], column: &mut [f64]| (self.responses)(&look.x, b, column);
+                    columns.copy_from_slice(fit.orthonormal(grid.linear, &mut self.b, &mut response));
                 }
             };
             let block: Rc<[f64]>;
-            let block = match &kept {
-                Some(kept) => {
-                    block = look.cache.block(kept, value, fill);
-                    &*block
-                }
-                None => {
-                    columns.clear();
-                    fill(&mut columns);
-                    &*columns
-                }
+            let block = if let Some(kept) = &kept {
+                block = look.cache.block(kept, value, numbers, fill);
+                &block
+            } else {
+                fill(&mut columns);
+                &columns[..]
             };
+            // With the unit columns `q` of a point, the sum of squares is `‖y‖² − Σ (qᵀy)²`.
             f64::multiply(&mut shares, false, Factor::Plain(block), &look.y, rows, 1);
             for (point, shares) in shares.chunks_exact(linear).enumerate() {
-                let explained = shares.iter().map(|share| share * share).sum();
+                let explained = dot(shares, shares);
                 if explained > most {
                     most = explained;
                     self.at.clear();
-                    self.at.extend(iter::once(place).chain(digits(inner, point)));
+                    self.at.extend(iter::once(place).take(outermost).chain(digits(inner, point)));
                 }
             }
-        }
-    }
-
-    /// Sets the parameters that are not linear to those of a point: a value of the first axis, and a number on the others.
-    fn set(&mut self, value: f64, inner: &[Vec<f64>], point: usize) {
-        let Some((&first, others)) = self.free.split_first() else { return };
-        self.b[first] = value;
-        for ((axis, digit), &index) in zip(zip(inner, digits(inner, point)), others) {
-            self.b[index] = axis[digit];
         }
     }
 

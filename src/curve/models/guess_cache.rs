@@ -21,13 +21,13 @@ struct Grids {
     numbers: Cell<usize>,
 }
 
-/// What the columns of a grid depend on, but for its first axis.
+/// What the columns of a grid depend on, but for its first axis if it has several.
 #[derive(Clone, Copy)]
 pub(super) struct GridKey<'k> {
     /// Name of the responses.
     pub(super) name: &'static str,
     pub(super) x: &'k [f64],
-    /// All axes but the first.
+    /// All axes, but for the first of several.
     pub(super) inner: &'k [Vec<f64>],
 }
 
@@ -63,13 +63,19 @@ impl GuessCache {
         Some(grid)
     }
 
-    /// Returns the columns of a grid for this value of its first axis, which `fill` appends where they are new.
-    pub(super) fn block(&self, grid: &KeptGrid, value: f64, fill: impl FnOnce(&mut Vec<f64>)) -> Rc<[f64]> {
+    /// Returns the columns of a grid for this value of its first axis: so many numbers, which `fill` fills in where they are new.
+    pub(super) fn block(
+        &self,
+        grid: &KeptGrid,
+        value: f64,
+        numbers: usize,
+        fill: impl FnOnce(&mut [f64]),
+    ) -> Rc<[f64]> {
         let mut blocks = grid.blocks.borrow_mut();
         let block = blocks.entry(value.to_bits()).or_insert_with(|| {
-            let mut columns = Vec::new();
+            let mut columns = vec![0.0; numbers];
             fill(&mut columns);
-            self.0.iter().for_each(|grids| grids.numbers.update(|numbers| numbers + columns.len()));
+            self.0.iter().for_each(|grids| grids.numbers.update(|kept| kept + numbers));
             columns.into()
         });
         block.clone()

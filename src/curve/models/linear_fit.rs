@@ -19,14 +19,14 @@ pub(super) struct LinearFit {
     rows: usize,
     /// Columns one after the other.
     columns: Vec<f64>,
-    /// Coefficient of column `j` in column `k`, for `j < k`.
-    shares: Vec<Vec<f64>>,
+    /// A row for each column `j` of its coefficients in the columns `k > j`, and the reciprocal of its own norm at `k = j`.
+    shares: Vec<f64>,
 }
 
 impl LinearFit {
     /// Creates a linear fit of so many data by `columns` columns.
     pub(super) fn new(rows: usize, columns: usize) -> Self {
-        LinearFit { rows, columns: vec![0.0; rows * columns], shares: vec![vec![0.0; columns]; columns] }
+        LinearFit { rows, columns: vec![0.0; rows * columns], shares: vec![0.0; columns * columns] }
     }
 
     /// Returns orthogonal columns that span those of the linear ones of the parameters: each has norm one, or zero where it depends on
@@ -41,13 +41,13 @@ impl LinearFit {
             b[index] = 0.0;
             let size = norm(column);
             for (j, other) in before.chunks_exact(self.rows.max(1)).enumerate() {
-                self.shares[j][k] = take(other, column);
+                self.shares[j * linear.len() + k] = take(other, column);
             }
             let remaining = if k == 0 { size } else { norm(column) };
             let dependent = !(remaining > DEPENDENT * size);
             let factor = if dependent { 0.0 } else { remaining.recip() };
             column.iter_mut().for_each(|value| *value *= factor);
-            self.shares[k][k] = factor;
+            self.shares[k * linear.len() + k] = factor;
         }
         &self.columns
     }
@@ -59,8 +59,9 @@ impl LinearFit {
         let columns = self.columns.chunks_exact(self.rows.max(1));
         let coefficients: Vec<f64> = columns.map(|column| take(column, &mut left)).collect();
         for (k, coefficient) in coefficients.iter().enumerate().rev() {
-            let later: f64 = (k + 1..linear.len()).map(|j| self.shares[k][j] * b[linear[j]]).sum();
-            b[linear[k]] = (coefficient - later) * self.shares[k][k];
+            let shares = &self.shares[k * linear.len()..][..linear.len()];
+            let later: f64 = (k + 1..linear.len()).map(|j| shares[j] * b[linear[j]]).sum();
+            b[linear[k]] = (coefficient - later) * shares[k];
         }
         dot(&left, &left)
     }

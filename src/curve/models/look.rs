@@ -36,15 +36,19 @@ impl Look {
         let scale = points.iter().fold(0.0_f64, |scale, point| scale.max(point.1.abs()));
         let scale = if scale > 0.0 { scale } else { 1.0 };
         let (x, y) = points.into_iter().map(|(x, y)| (x, y / scale)).unzip();
-        Look { x, y, scale, cache: cache.clone() }.averaged(POINTS)
+        let look = Look { x, y, scale, cache: cache.clone() };
+        look.averaged(POINTS).unwrap_or(look)
     }
 
-    /// Returns at most `points` points: means of neighbours.
-    pub(super) fn averaged(&self, points: usize) -> Look {
-        let group = self.x.len().div_ceil(points).max(1);
+    /// Returns at most `points` points, means of neighbours; `None` if there are no more.
+    pub(super) fn averaged(&self, points: usize) -> Option<Look> {
+        let group = self.x.len().div_ceil(points);
+        if group <= 1 {
+            return None;
+        }
         let mean = |values: &[f64]| values.iter().map(|value| value / values.len() as f64).sum::<f64>();
         let means = |values: &[f64]| values.chunks(group).map(mean).collect();
-        Look { x: means(&self.x), y: means(&self.y), scale: self.scale, cache: self.cache.clone() }
+        Some(Look { x: means(&self.x), y: means(&self.y), scale: self.scale, cache: self.cache.clone() })
     }
 
     /// Residuals of this sum of squares are noise, judged by how the data differ from the lines between their neighbours, and are
