@@ -13,7 +13,7 @@ use crate::kernels::{underflow_guard, without_guard};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
-use crate::solver::lockstep::{LaneSums, PointTile};
+use crate::solver::lockstep::{LaneLikelihood, LaneSums, PointTile};
 
 /// Largest number of parameters: the sums of more leave the registers, and rows are as fast.
 const MOST: usize = 8;
@@ -163,7 +163,7 @@ impl<T: Real> LaneKernel<T> for Summation<'_, '_, T> {
                     derivatives: &mut tile.derivatives,
                     y: &values[..rows],
                     weights,
-                    of_counts: false,
+                    likelihood: &mut LaneLikelihood::Gaussian,
                 }),
                 Summand::Forcing { v, probe, .. } => {
                     R::call(ForcingTile {

@@ -13,16 +13,16 @@ use crate::real::Real;
 use crate::solver::{LevenbergMarquardt, Report, SolveError, Status};
 
 /// Fits after which a scale that still moves is left as it is, and the fit is not converged.
-const MAX_FITS: usize = 200;
+pub(super) const MAX_FITS: usize = 200;
 
 /// Solves that a fit may take whose iterations are used up.
 const SOLVES: usize = 4;
 
 /// Fits by least absolute deviations that bring a start near the good data, before a redescending loss is applied.
-const APPROACHES: usize = 5;
+pub(super) const APPROACHES: usize = 5;
 
 /// Scale of a smooth absolute value, in standard deviations, that is small enough for the loss to count as the absolute value.
-const SHARP: f64 = 0.1;
+pub(super) const SHARP: f64 = 0.1;
 
 /// Units of the last digit by which a scale may move and yet be settled.
 const SETTLED: f64 = 4096.0;
@@ -38,6 +38,36 @@ pub(super) struct Robustness<T> {
     pub(super) scale: Option<T>,
 }
 
+/// Search for the scale that the residuals of the fit under it suggest, by secants.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ScaleIteration<T> {
+    pub(super) scale: T,
+    /// The scale before, and the change that was suggested there.
+    before: Option<[T; 2]>,
+}
+
+impl<T: Real> ScaleIteration<T> {
+    pub(super) fn begin(scale: T) -> Self {
+        ScaleIteration { scale, before: None }
+    }
+
+    /// Moves on, given the scale that the residuals suggest. Returns false where the scale is settled.
+    pub(super) fn advance(&mut self, judged: T) -> bool {
+        let (scale, change) = (self.scale, judged - self.scale);
+        if change.abs() <= T::from_f64(SETTLED) * T::EPSILON * scale {
+            return false;
+        }
+        // The secant of the changes, which should vanish, unless it leads away.
+        let secant = self
+            .before
+            .map(|[scale_before, change_before]| scale - change * (scale - scale_before) / (change - change_before));
+        let near = |&next: &T| next > T::ZERO && (next - scale).abs() <= T::from_f64(FAR) * change.abs();
+        self.before = Some([scale, change]);
+        self.scale = secant.filter(near).unwrap_or(judged);
+        true
+    }
+}
+
 /// The solves that a fit with a scale of its own takes.
 struct ScaleSearch<T> {
     /// The smallest scale: rounding of rounding.
@@ -51,8 +81,7 @@ impl<T: Real> ScaleSearch<T> {
         let mut squares = [checked.data.squared_responses()];
         checked.data.ranks().all_sum(&mut squares)?;
         let size = if squares[0] > 0.0 { T::from_f64(squares[0].sqrt()) } else { T::ONE };
-        let least = T::EPSILON * T::EPSILON * size;
-        Ok(ScaleSearch { least, work: TotalWork::begin() })
+        Ok(ScaleSearch { least: least_scale(size), work: TotalWork::begin() })
     }
 
     /// Returns the solver with the rest of its time, its evaluations, and a multiple of its iterations.
@@ -61,6 +90,11 @@ impl<T: Real> ScaleSearch<T> {
         solver.settings.spend(work.iterations, SOLVES, work.evaluations.total(), work.elapsed());
         solver
     }
+}
+
+/// The smallest scale of residuals of responses of this norm.
+pub(super) fn least_scale<T: Real>(norm: T) -> T {
+    T::EPSILON * T::EPSILON * norm
 }
 
 impl<T: Real> CheckedFit<'_, T> {
@@ -110,18 +144,16 @@ impl<T: Real> CheckedFit<'_, T> {
         fits: usize,
         search: &mut ScaleSearch<T>,
     ) -> Result<(T, Report<T>), SolveError> {
-        let mut scale = self.judge_scale(tuning, start)?.max(search.least);
-        let mut last: Option<(T, T, Report<T>)> = None;
+        let mut iteration = ScaleIteration::begin(self.judge_scale(tuning, start)?.max(search.least));
+        let mut last: Option<(T, Report<T>)> = None;
         for fit in 1.. {
+            let scale = iteration.scale;
             self.likelihood = Likelihood::Robust(loss.clone(), scale);
-            let from = last.as_ref().map_or(start, |(_, _, report)| &report.x);
+            let from = last.as_ref().map_or(start, |(_, report)| &report.x);
             let solved = self.solve_by(&search.left_of(&self.method.solver), &self.data, &self.map, from);
             let mut report = match (solved, last.take()) {
-                (Ok(report), before) => {
-                    last = before;
-                    report
-                }
-                (Err(error), Some((scale, _, report))) => return Ok((scale, report.ended_by(error))),
+                (Ok(report), _) => report,
+                (Err(error), Some((scale, report))) => return Ok((scale, report.ended_by(error))),
                 (Err(error), None) => return Err(error),
             };
             search.work.add(&report);
@@ -129,23 +161,16 @@ impl<T: Real> CheckedFit<'_, T> {
                 Ok(judged) => judged.max(search.least),
                 Err(error) => return Ok((scale, report.ended_by(error))),
             };
-            let change = judged - scale;
             let is_exhausted =
                 !(report.is_converged() || matches!(report.status, Status::NoProgress | Status::FlatValley));
-            if is_exhausted || change.abs() <= T::from_f64(SETTLED) * T::EPSILON * scale {
+            if is_exhausted || !iteration.advance(judged) {
                 return Ok((scale, report));
             }
             if fit == fits {
                 report.status = Status::MaxIterations;
                 return Ok((scale, report));
             }
-            // The secant of the changes, which should vanish, unless it leads away.
-            let secant = last.as_ref().map(|&(scale_before, change_before, _)| {
-                scale - change * (scale - scale_before) / (change - change_before)
-            });
-            let near = |&next: &T| next > T::ZERO && (next - scale).abs() <= T::from_f64(FAR) * change.abs();
-            last = Some((scale, change, report));
-            scale = secant.filter(near).unwrap_or(judged);
+            last = Some((scale, report));
         }
         unreachable!("the last fit returns")
     }

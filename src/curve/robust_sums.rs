@@ -3,7 +3,7 @@
 use super::checked_fit::CheckedFit;
 use super::likelihood::Likelihood;
 use super::ranks::summed;
-use crate::problem::{Evaluated, EvaluationError, loss_at, shared_mad_scale};
+use crate::problem::{Evaluated, EvaluationError, RobustLoss, loss_at, mad_scale, shared_mad_scale};
 use crate::real::Real;
 
 /// Sums over the residuals of all ranks, with `ψ` for the derivative of the loss.
@@ -28,20 +28,19 @@ impl<T: Real> RobustSums<T> {
         let mut residuals = Vec::new();
         let own = checked.whitened_residuals(at).map(|own| {
             residuals = own;
-            let mut sums = [T::ZERO; 3];
-            for &r in &residuals {
-                let [_, slope, curvature] = loss_at(&**loss, *scale, r);
-                let psi = slope * r;
-                sums[0] += psi * psi;
-                sums[1] += curvature;
-                sums[2] += curvature * curvature;
-            }
-            sums
+            psi_sums(&**loss, *scale, &residuals)
         });
         let [squares, curvature, squared_curvature] = summed(checked.data.ranks(), own)?;
         let count = T::from_f64((checked.data.all_rows() * checked.data.outputs()) as f64);
         let deviation = shared_mad_scale(checked.data.ranks(), &residuals).map_err(EvaluationError::new)?;
         Ok(Some(RobustSums { count, squares, curvature, squared_curvature, deviation }))
+    }
+
+    /// The sums over these residuals alone.
+    pub(super) fn over(loss: &dyn RobustLoss<T>, scale: T, residuals: &[T]) -> Self {
+        let [squares, curvature, squared_curvature] = psi_sums(loss, scale, residuals);
+        let count = T::from_f64(residuals.len() as f64);
+        RobustSums { count, squares, curvature, squared_curvature, deviation: mad_scale(residuals) }
     }
 
     /// Factor of `(JᵀJ)⁻¹` of the whitened residuals where `rank` parameters are determined:
@@ -61,4 +60,17 @@ impl<T: Real> RobustSums<T> {
     pub(super) fn mean_curvature(&self) -> T {
         self.curvature / self.count
     }
+}
+
+/// `Σψ²`, `Σψ′` and `Σψ′²`.
+fn psi_sums<T: Real>(loss: &dyn RobustLoss<T>, scale: T, residuals: &[T]) -> [T; 3] {
+    let mut sums = [T::ZERO; 3];
+    for &r in residuals {
+        let [_, slope, curvature] = loss_at(loss, scale, r);
+        let psi = slope * r;
+        sums[0] += psi * psi;
+        sums[1] += curvature;
+        sums[2] += curvature * curvature;
+    }
+    sums
 }

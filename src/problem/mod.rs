@@ -90,7 +90,7 @@ pub(crate) use recent_evaluations::RecentEvaluations;
 pub use robust::{Robust, RobustScaleError};
 pub(crate) use robust_block::{LeastCurvature, RobustBlock};
 pub use robust_loss::{Loss, RobustLoss};
-pub(crate) use robust_row::{RobustRow, loss_at};
+pub(crate) use robust_row::{RobustRow, by_residual, loss_at, scaled_square};
 pub(crate) use separable::linear_parameters;
 pub use separable::{Separable, SeparableError};
 pub use sharded::Sharded;

@@ -3,6 +3,7 @@
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
+use crate::number::Number;
 use crate::real::Real;
 
 /// A loss `ρ` that replaces the square of each residual, so that a few outliers do not decide the fit.
@@ -59,6 +60,12 @@ pub trait RobustLoss<T: Real>: Debug + Send + Sync {
     /// The scale `C`, in standard deviations of the good residuals, with which the fit to purely normal errors is still 95 %
     /// as efficient as least squares.
     fn tuning(&self) -> T;
+
+    /// The loss, if it is one of the usual ones, which many fits at once evaluate in vector registers.
+    #[doc(hidden)]
+    fn as_loss(&self) -> Option<Loss> {
+        None
+    }
 }
 
 /// The losses in common use, from the mildest to those that ignore outliers altogether. In `z = (r/C)²`:
@@ -132,6 +139,61 @@ impl Loss {
             Loss::Welsch => "welsch",
         }
     }
+
+    /// `ρ`, `ρ′` and `ρ″`, of a number or of several in the lanes of a register.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn rho_of<N: Number>(self, z: N) -> [N; 3] {
+        let (zero, one, two, half) = (N::from_f64(0.0), N::from_f64(1.0), N::from_f64(2.0), N::from_f64(0.5));
+        match self {
+            Loss::Linear => [z, one, zero],
+            Loss::Huber => {
+                let slope = z.sqrt().recip();
+                select([one, z], [two * z.sqrt() - one, slope, -half * slope * slope * slope], [z, one, zero])
+            }
+            Loss::SoftL1 => {
+                let root = (z + one).sqrt();
+                let slope = root.recip();
+                // √(1 + z) − 1 without cancellation, and without ∞/∞.
+                let rho = one.select_less(z, two * (root - one), two * z / (root + one));
+                [rho, slope, -half * slope * slope * slope]
+            }
+            Loss::Cauchy => {
+                let slope = (z + one).recip();
+                [z.ln_1p(), slope, -slope * slope]
+            }
+            Loss::Arctan => {
+                let (rho, slope) = (z.atan(), (z * z + one).recip());
+                // In u = 1/z nothing overflows.
+                let u = z.recip();
+                let share = u / (u * u + one);
+                select([one, z], [rho, u * share, -two * u * share * share], [rho, slope, -two * z * slope * slope])
+            }
+            Loss::Tukey => {
+                let left = one - z;
+                let inside = [z * (one - z + z * z / N::from_f64(3.0)), left * left, -two * left];
+                select([z, one], inside, [N::from_f64(3.0).recip(), zero, zero])
+            }
+            Loss::GemanMcClure => {
+                let share = (z + one).recip();
+                let rho = one.select_less(z, (z.recip() + one).recip(), z * share);
+                [rho, share * share, -two * share * share * share]
+            }
+            Loss::Welsch => {
+                let slope = (-z).exp();
+                [-(-z).exp_m1(), slope, -slope]
+            }
+        }
+    }
+}
+
+/// Returns the first of two results where the first of two numbers is less. (A closure would not be inlined for certain.)
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn select<N: Number>([less, greater]: [N; 2], then: [N; 3], otherwise: [N; 3]) -> [N; 3] {
+    [
+        less.select_less(greater, then[0], otherwise[0]),
+        less.select_less(greater, then[1], otherwise[1]),
+        less.select_less(greater, then[2], otherwise[2]),
+    ]
 }
 
 impl fmt::Display for Loss {
@@ -146,50 +208,7 @@ impl<T: Real> RobustLoss<T> for Loss {
     }
 
     fn rho(&self, z: T) -> [T; 3] {
-        let (zero, one, two, half) = (T::ZERO, T::ONE, T::from_f64(2.0), T::from_f64(0.5));
-        match self {
-            Loss::Linear => [z, one, zero],
-            Loss::Huber if z <= one => [z, one, zero],
-            Loss::Huber => {
-                let slope = z.sqrt().recip();
-                [two * z.sqrt() - one, slope, -half * slope * slope * slope]
-            }
-            Loss::SoftL1 => {
-                let root = (z + one).sqrt();
-                let slope = root.recip();
-                // √(1 + z) − 1 without cancellation, and without ∞/∞.
-                let rho = if z <= one { two * z / (root + one) } else { two * (root - one) };
-                [rho, slope, -half * slope * slope * slope]
-            }
-            Loss::Cauchy => {
-                let slope = (z + one).recip();
-                [z.ln_1p(), slope, -slope * slope]
-            }
-            Loss::Arctan if z <= one => {
-                let slope = (z * z + one).recip();
-                [z.atan(), slope, -two * z * slope * slope]
-            }
-            Loss::Arctan => {
-                // In u = 1/z nothing overflows.
-                let u = z.recip();
-                let share = u / (u * u + one);
-                [z.atan(), u * share, -two * u * share * share]
-            }
-            Loss::Tukey if z < one => {
-                let left = one - z;
-                [z * (one - z + z * z / T::from_f64(3.0)), left * left, -two * left]
-            }
-            Loss::Tukey => [T::from_f64(3.0).recip(), zero, zero],
-            Loss::GemanMcClure => {
-                let share = (z + one).recip();
-                let rho = if z <= one { z * share } else { (z.recip() + one).recip() };
-                [rho, share * share, -two * share * share * share]
-            }
-            Loss::Welsch => {
-                let slope = (-z).exp();
-                [-(-z).exp_m1(), slope, -slope]
-            }
-        }
+        self.rho_of(z)
     }
 
     fn tuning(&self) -> T {
@@ -203,6 +222,10 @@ impl<T: Real> RobustLoss<T> for Loss {
             Loss::GemanMcClure => 3.7874,
             Loss::Welsch => 2.985,
         })
+    }
+
+    fn as_loss(&self) -> Option<Loss> {
+        Some(*self)
     }
 }
 
@@ -220,6 +243,10 @@ macro_rules! loss_behind_a_pointer {
 
                 fn tuning(&self) -> T {
                     (**self).tuning()
+                }
+
+                fn as_loss(&self) -> Option<Loss> {
+                    (**self).as_loss()
                 }
             }
         )*

@@ -1,6 +1,7 @@
 //! A robust loss as the rows of a least-squares problem.
 
 use super::RobustLoss;
+use crate::number::Number;
 use crate::real::Real;
 
 /// Lower bound of the curvature of the loss, relative to its slope `ρ′`: smaller and negative curvatures are raised to it.
@@ -13,37 +14,46 @@ pub(super) const LEAST_CURVATURE: f64 = 0.5;
 /// A residual under a robust loss, as generalised Gauss–Newton sees it: multiplied by `root`, a row `J_i` of the Jacobian
 /// gives the gradient `ρ′ r J_i` with the residual here, exactly, and the curvature `root² J_iᵀJ_i`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RobustRow<T> {
+pub(crate) struct RobustRow<N> {
     /// The residual under the loss.
-    pub(crate) residual: T,
+    pub(crate) residual: N,
     /// Factor of its derivatives.
-    pub(crate) root: T,
+    pub(crate) root: N,
     /// Cost of the residual, `½C²ρ((r/C)²)`.
-    pub(crate) cost: T,
+    pub(crate) cost: N,
+}
+
+impl<N: Number> RobustRow<N> {
+    /// The residual `r` under a loss with the scale `C`, given [`by_residual`] there.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn of_loss(r: N, scale: N, [rho, slope, curvature]: [N; 3]) -> Self {
+        Self::of_derivatives(r, slope, curvature, N::from_f64(0.5) * scale * scale * rho)
+    }
+
+    /// The residual `r` under a loss with this value there, with this second derivative, and with the first derivative
+    /// `slope · r`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn of_derivatives(r: N, slope: N, curvature: N, cost: N) -> Self {
+        let (zero, one, infinity) = (N::from_f64(0.0), N::from_f64(1.0), N::from_f64(f64::INFINITY));
+        let curvature = (N::from_f64(LEAST_CURVATURE) * slope).max(curvature);
+        let (root, has_weight) = (curvature.sqrt(), curvature.min(slope));
+        let residual = zero.select_less(has_weight, slope / root * r, zero);
+        let root = zero.select_less(has_weight, root, zero);
+        // A residual that is not finite is not treated as an outlier.
+        let size = r.abs();
+        RobustRow {
+            residual: size.select_less(infinity, residual, r),
+            root: size.select_less(infinity, root, one),
+            cost: size.select_less(infinity, cost, r * r),
+        }
+    }
 }
 
 impl<T: Real> RobustRow<T> {
     /// The residual `r` under the loss with the scale `C`.
     #[inline]
     pub(crate) fn new<L: RobustLoss<T> + ?Sized>(loss: &L, scale: T, r: T) -> Self {
-        let [rho, slope, curvature] = loss_at(loss, scale, r);
-        Self::of_derivatives(r, slope, curvature, T::from_f64(0.5) * scale * scale * rho)
-    }
-
-    /// The residual `r` under a loss with this value there, with this second derivative, and with the first derivative
-    /// `slope · r`.
-    #[inline]
-    pub(crate) fn of_derivatives(r: T, slope: T, curvature: T, cost: T) -> Self {
-        if !r.is_finite() {
-            // A residual that is not finite is not treated as an outlier.
-            return RobustRow { residual: r, root: T::ONE, cost: r * r };
-        }
-        let curvature = (T::from_f64(LEAST_CURVATURE) * slope).max(curvature);
-        if curvature == T::ZERO || slope == T::ZERO {
-            return RobustRow { residual: T::ZERO, root: T::ZERO, cost };
-        }
-        let root = curvature.sqrt();
-        RobustRow { residual: slope / root * r, root, cost }
+        Self::of_loss(r, scale, loss_at(loss, scale, r))
     }
 
     /// Puts derivatives of the residual under the loss; whatever has no weight becomes zero, infinity included.
@@ -60,10 +70,21 @@ impl<T: Real> RobustRow<T> {
 /// §4.3).
 #[inline]
 pub(crate) fn loss_at<T: Real, L: RobustLoss<T> + ?Sized>(loss: &L, scale: T, r: T) -> [T; 3] {
+    let z = scaled_square(scale, r);
+    by_residual(z, loss.rho(z))
+}
+
+/// `(r/C)²`.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn scaled_square<N: Number>(scale: N, r: N) -> N {
     let scaled = r / scale;
-    let z = scaled * scaled;
-    let [rho, slope, bend] = loss.rho(z);
-    [rho, slope, slope + T::from_f64(2.0) * z * bend]
+    scaled * scaled
+}
+
+/// [`loss_at`], given `ρ` and its derivatives at `z`.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn by_residual<N: Number>(z: N, [rho, slope, bend]: [N; 3]) -> [N; 3] {
+    [rho, slope, slope + N::from_f64(2.0) * z * bend]
 }
 
 /// Puts residuals, and their rows of the Jacobian if there are any, under the loss; returns the true cost.

@@ -1,5 +1,6 @@
 //! A few hundred of many fits, which one thread does in lockstep.
 
+use std::iter::repeat;
 use std::ops::Range;
 
 use super::PerFit;
@@ -9,14 +10,21 @@ use super::free::FreeParameters;
 use super::normal_factors::NormalFactors;
 use super::outcomes::Outcomes;
 use super::point_sums::{LanePoints, PointSums};
+use super::robust_fits::{RobustFits, Solved};
 use crate::curve::models::GuessCache;
 use crate::curve::reverse_tile::ReverseTile;
+use crate::curve::robust::least_scale;
+use crate::curve::robust_sums::RobustSums;
+use crate::kernels::array::array_of;
 use crate::kernels::lanes::{LaneKernel, Lanes, Register};
 use crate::kernels::registers::Registers;
 use crate::number::Number;
+use crate::problem::mad_scale;
 use crate::real::Real;
 use crate::solver::FitStatus;
-use crate::solver::lockstep::{LaneResult, LaneSource, LaneSums, solve_all};
+use crate::solver::lockstep::{
+    LaneLikelihood, LaneLoss, LaneResult, LaneSource, LaneSums, StoppingCriteria, solve_all,
+};
 
 /// Fits a block of data sets with at most `N` parameters.
 pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {
@@ -33,7 +41,14 @@ impl<T: Real, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, N> {
     fn run<R: Register<T>>(self) {
         let bounds = self.data.box_bounds();
         let mut block = BlockLanes::<T, R, N>::new(self.data, self.model, self.registers, self.outcomes);
-        solve_all::<T, R, _, N>(&mut block, bounds.as_ref(), &self.data.stopping);
+        loop {
+            let stopping = block.stopping();
+            solve_all::<T, R, _, N>(&mut block, bounds.as_ref(), &stopping);
+            if !block.next_round() {
+                break;
+            }
+        }
+        block.store_robust();
     }
 }
 
@@ -58,6 +73,9 @@ struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
     counts: Vec<usize>,
     outcomes: &'s mut Outcomes<'o, T>,
     cache: GuessCache,
+    robust: Option<RobustFits<T>>,
+    /// The points that robust sums were last worked out at.
+    evaluated: [Lanes<T, R>; N],
 }
 
 impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o, T, R, N> {
@@ -71,9 +89,11 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
         let (points, width) = (data.y.ncols(), data.x.width());
         let lanes = |count| vec![Lanes::from_f64(0.0); count];
         let weights = lanes(if data.has_weights() { points } else { 0 });
-        let points =
-            LanePoints { x: lanes(points * width), width, y: lanes(points), weights, of_counts: data.options.counts };
+        let likelihood = if data.options.counts { LaneLikelihood::Poisson } else { LaneLikelihood::Gaussian };
+        let points = LanePoints { x: lanes(points * width), width, y: lanes(points), weights, likelihood };
         let is_in_tiles = N > FORWARDS[1] || model.evaluation() == EvaluationMode::InTiles;
+        let fits = outcomes.fits();
+        let robust = data.options.robust.clone();
         let mut block = BlockLanes {
             data,
             model,
@@ -84,7 +104,9 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             shares_all: data.shares_finite_predictors(),
             energies: Lanes::from_f64(0.0),
             counts: vec![0; R::LANES],
-            fits: outcomes.fits(),
+            robust: robust.map(|robust| RobustFits::new(robust, fits.start, fits.len(), R::LANES)),
+            evaluated: [Lanes::from_f64(0.0); N],
+            fits,
             outcomes,
             cache: GuessCache::new(),
         };
@@ -93,7 +115,126 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
                 *lanes = Lanes::splat(x);
             }
         }
+        block.apply_loss();
         block
+    }
+
+    /// Criteria of the round.
+    fn stopping(&self) -> StoppingCriteria<T> {
+        let StoppingCriteria { ftol, max_iterations } = self.data.stopping;
+        let least = self.robust.as_ref().map_or(T::ZERO, RobustFits::least_ftol);
+        StoppingCriteria { ftol: ftol.max(least), max_iterations }
+    }
+
+    /// Applies the loss of the round, if there is one.
+    fn apply_loss(&mut self) {
+        if let Some(robust) = &self.robust {
+            let loss = LaneLoss { loss: robust.loss(), scales: Lanes::from_f64(1.0), residuals: Vec::new() };
+            self.work.points.likelihood = LaneLikelihood::Robust(loss);
+        }
+    }
+
+    /// Goes on to the next round of robust fits. Returns false if there is none.
+    fn next_round(&mut self) -> bool {
+        let goes_on = !self.data.is_cancelled() && self.robust.as_mut().is_some_and(RobustFits::next_round);
+        if goes_on {
+            self.fits = self.outcomes.fits();
+            self.apply_loss();
+        }
+        goes_on
+    }
+
+    /// Begins a round of a robust fit in a lane, which has its data; `start` may move. Returns false where the fit has no part in it.
+    fn begin_round(&mut self, lane: usize, fit: usize, all: &[T], start: &mut [T; N]) -> bool {
+        let Some(robust) = &mut self.robust else { return true };
+        let energy = self.energies.as_slice()[lane];
+        let least = least_scale((energy + energy).sqrt());
+        let deviation = |_: &[T]| mad_scale(&self.data.residuals(self.model, fit, all));
+        // Where all responses are zero, residuals have no scale.
+        energy > T::ZERO && robust.begin(lane, fit, least, start, deviation)
+    }
+
+    /// Sets the scale of the loss in a lane.
+    fn set_scale(&mut self, lane: usize) {
+        if let (Some(robust), LaneLikelihood::Robust(loss)) = (&self.robust, &mut self.work.points.likelihood) {
+            loss.scales.as_mut_slice()[lane] = robust.scale(lane);
+        }
+    }
+
+    /// Takes the result of a round of a robust fit.
+    fn end_round(&mut self, fit: usize, lane: usize, arrival: &LaneResult<T, N>) {
+        let free = &arrival.x[..self.data.free_count()];
+        let all = match &mut self.free {
+            None => free.to_vec(),
+            Some(map) => map.at(lane, free).0.to_vec(),
+        };
+        let (Some(robust), LaneLikelihood::Robust(loss)) = (&mut self.robust, &self.work.points.likelihood) else {
+            return;
+        };
+        let is_here = free.iter().zip(&self.evaluated).all(|(x, evaluated)| *x == evaluated.as_slice()[lane]);
+        let deviation = if is_here {
+            let weights = self.work.points.weights.iter().map(|weight| weight.as_slice()[lane] != T::ZERO);
+            let takes_part = weights.chain(repeat(true));
+            let points = loss.residuals.iter().zip(takes_part).filter(|(_, takes_part)| *takes_part);
+            let residuals: Vec<T> = points.map(|(residual, _)| residual.as_slice()[lane]).collect();
+            mad_scale(&residuals)
+        } else {
+            mad_scale(&self.data.residuals(self.model, fit, &all))
+        };
+        let is_converged = arrival.status == FitStatus::Converged;
+        let solved = Solved { is_converged, free, iterations: arrival.iterations, deviation };
+        if robust.advance(lane, &solved) {
+            robust.keep(lane, &all, &arrival.held[..free.len()], arrival.cost);
+        } else if arrival.status == FitStatus::Cancelled {
+            self.outcomes.refuse(fit, FitStatus::Cancelled, &all);
+        }
+    }
+
+    /// Stores the results of robust fits: covariances are those of the residuals before any loss weighs them.
+    fn store_robust(&mut self) {
+        let Some(robust) = self.robust.take() else { return };
+        self.work.points.likelihood = LaneLikelihood::Gaussian;
+        let found: Vec<_> = robust.found().collect();
+        for found in found.chunks(R::LANES) {
+            let mut x = [Lanes::splat(T::ZERO); N];
+            for (lane, (fit, found)) in found.iter().enumerate() {
+                // It had data before.
+                _ = self.load_fit(lane, *fit);
+                let free = match &mut self.free {
+                    None => array_of(|j| found.parameters.get(j).copied().unwrap_or(T::ZERO)),
+                    Some(free) => free.start(lane, &found.parameters),
+                };
+                (0..N).for_each(|j| x[j].as_mut_slice()[lane] = free[j]);
+            }
+            let grams: Vec<_> = {
+                let sums = self.sums(&x);
+                (0..found.len()).map(|lane| sums.gram_of_lane(lane)).collect()
+            };
+            for (lane, ((fit, found), gram)) in found.iter().zip(grams).enumerate() {
+                let residuals = self.data.residuals(self.model, *fit, &found.parameters);
+                let sums = RobustSums::over(robust.final_loss(), found.scale, &residuals);
+                let held: [bool; N] = array_of(|j| found.held.get(j).copied().unwrap_or(false));
+                let rank = found.held.iter().filter(|&&held| !held).count();
+                // Where it makes no sense, a fit by itself says so.
+                if let Some(variance) = sums.variance(rank) {
+                    let x = x.map(|x| x.as_slice()[lane]);
+                    let (cost, status, iterations) = (found.cost, FitStatus::Converged, found.iterations);
+                    self.finish(*fit, lane, &LaneResult { x, cost, gram, held, status, iterations }, Some(variance));
+                }
+            }
+        }
+    }
+
+    /// Stores the result of a fit, given the variance of its residuals if it is known.
+    fn finish(&mut self, fit: usize, lane: usize, arrival: &LaneResult<T, N>, variance: Option<T>) {
+        let normal = NormalFactors::at(arrival, self.data.free_count(), self.counts[lane], variance);
+        match &mut self.free {
+            None => self.outcomes.take(fit, arrival, &normal, &arrival.x[..self.data.parameters], None),
+            Some(free) => {
+                let (all, derivatives) = free.at(lane, &arrival.x);
+                self.outcomes.take(fit, arrival, &normal, all, Some(derivatives));
+            }
+        }
     }
 
     /// Takes the data of a fit into a lane.
@@ -186,17 +327,24 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
     }
 
     fn load(&mut self, lane: usize) -> Option<(usize, [T; N])> {
+        if let Some((fit, next)) = self.robust.as_mut().and_then(|robust| robust.take_next(lane)) {
+            self.set_scale(lane);
+            return Some((fit, array_of(|j| next.get(j).copied().unwrap_or(T::ZERO))));
+        }
         loop {
             let fit = self.fits.next()?;
             let mut start = [T::ZERO; N];
             let parameters = &mut start[..self.data.parameters];
-            let outcome =
-                self.data.start(self.model, fit, parameters, &self.cache).and_then(|()| self.load_fit(lane, fit));
-            match outcome {
+            let outcome = self.data.start(self.model, fit, parameters, &self.cache);
+            match outcome.and_then(|()| self.load_fit(lane, fit)) {
                 Ok(()) => {
                     let all = &start[..self.data.parameters];
                     let free = self.free.as_mut().map(|free| free.start(lane, all));
-                    return Some((fit, free.unwrap_or(start)));
+                    let mut free = free.unwrap_or(start);
+                    if self.begin_round(lane, fit, all, &mut free) {
+                        self.set_scale(lane);
+                        return Some((fit, free));
+                    }
                 }
                 Err(status) => self.outcomes.refuse(fit, status, &start[..self.data.parameters]),
             }
@@ -205,6 +353,10 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn sums(&mut self, b: &[Lanes<T, R>; N]) -> &LaneSums<T, R, N> {
+        if let LaneLikelihood::Robust(loss) = &mut self.work.points.likelihood {
+            loss.residuals.clear();
+            self.evaluated = *b;
+        }
         self.work.b = match &mut self.free {
             None => *b,
             Some(free) => free.expand(b),
@@ -225,15 +377,11 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
     }
 
     fn store(&mut self, problem: usize, lane: usize, arrival: LaneResult<T, N>) {
-        let variance = (self.data.options.absolute_sigma || self.data.options.counts).then_some(T::ONE);
-        let normal = NormalFactors::at(&arrival, self.data.free_count(), self.counts[lane], variance);
-        match &mut self.free {
-            None => self.outcomes.take(problem, &arrival, &normal, &arrival.x[..self.data.parameters], None),
-            Some(free) => {
-                let (all, derivatives) = free.at(lane, &arrival.x);
-                self.outcomes.take(problem, &arrival, &normal, all, Some(derivatives));
-            }
+        if self.robust.is_some() {
+            return self.end_round(problem, lane, &arrival);
         }
+        let variance = (self.data.options.absolute_sigma || self.data.options.counts).then_some(T::ONE);
+        self.finish(problem, lane, &arrival, variance);
     }
 
     fn is_cancelled(&self) -> bool {

@@ -5,6 +5,7 @@ use ndarray::{ArrayView1, Axis, CowArray, Ix2};
 use super::erased_model::ErasedModel;
 use super::{FitManyError, PerFit, Predictors};
 use crate::curve::map::ParameterMap;
+use crate::curve::model_rows::backwards;
 use crate::curve::models::GuessCache;
 use crate::curve::parameter::{Parameter, Role};
 use crate::curve::{CurveError, FitOptions, NanPolicy};
@@ -118,7 +119,7 @@ impl<T: Real> DataSets<'_, T> {
 
     /// Fits are beyond the lockstep engine, which minimises sums over points alone.
     pub(super) fn needs_full_engine(&self) -> bool {
-        self.options.robust.is_some() || self.has_priors()
+        self.has_priors()
     }
 
     /// Some parameters have priors.
@@ -258,6 +259,23 @@ impl<T: Real> DataSets<'_, T> {
             bounds.project(start);
         }
         Ok(())
+    }
+
+    /// Residuals of a fit at these parameters, in units of the standard deviations; none where it has no data.
+    pub(super) fn residuals(&self, model: &dyn ErasedModel<T>, fit: usize, parameters: &[T]) -> Vec<T> {
+        let (mut x, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        let outcome = self.read(fit, |point| {
+            x.extend(point.x.iter());
+            y.push(point.y);
+            weights.push(point.weight);
+        });
+        if outcome.is_err() {
+            return Vec::new();
+        }
+        let mut residuals = vec![T::ZERO; y.len()];
+        backwards(model, &x, self.x.width(), parameters, &mut residuals, &mut []);
+        residuals.iter_mut().zip(y.iter().zip(&weights)).for_each(|(r, (&y, &weight))| *r = (*r - y) * weight);
+        residuals
     }
 
     /// The bounds of up to `N` free parameters, if there are any.

@@ -11,6 +11,7 @@ mod one_by_one;
 mod outcomes;
 mod per_fit;
 mod point_sums;
+mod robust_fits;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

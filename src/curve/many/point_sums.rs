@@ -10,7 +10,7 @@ use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::kernels::registers::Registers;
 use crate::number::Number;
 use crate::real::Real;
-use crate::solver::lockstep::{LaneSums, PointTile, UNROLLED};
+use crate::solver::lockstep::{LaneLikelihood, LaneSums, PointTile, UNROLLED};
 
 /// The points of the fits that are in the lanes.
 pub(super) struct LanePoints<T, R> {
@@ -22,8 +22,8 @@ pub(super) struct LanePoints<T, R> {
     pub(super) y: Vec<Lanes<T, R>>,
     /// Reciprocals of standard deviations, zero for points that do not take part; none where all are one.
     pub(super) weights: Vec<Lanes<T, R>>,
-    /// Responses are counts, whose means the model gives.
-    pub(super) of_counts: bool,
+    /// Likelihood of the responses.
+    pub(super) likelihood: LaneLikelihood<T, R>,
 }
 
 /// Points, parameters of up to `N`, and the sums over the points there.
@@ -47,7 +47,7 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
         registers: Registers,
         tile: &mut ReverseTile<T, R>,
     ) {
-        let PointSums { points: LanePoints { x, y, weights, of_counts, .. }, b, sums } = self;
+        let PointSums { points: LanePoints { x, y, weights, likelihood, .. }, b, sums } = self;
         let parameters = tile.b.len();
         tile.b.copy_from_slice(&b[..parameters]);
         mem::swap(x, &mut tile.x);
@@ -61,7 +61,7 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
                 derivatives: &mut tile.derivatives[..parameters.next_multiple_of(2)],
                 y,
                 weights: weights.next().unwrap_or_default(),
-                of_counts: *of_counts,
+                likelihood,
             });
         }
         sums.finish();
@@ -86,7 +86,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Routine for Summation
             variables[j] = Jet::variable(b[j], j);
         }
         let variables = &variables[..self.model.parameter_count().min(N)];
-        if N <= UNROLLED {
+        if N <= UNROLLED && matches!(points.likelihood, LaneLikelihood::Gaussian) {
             sum_in_registers(self.model, points, variables, sums);
         } else {
             sum_in_tiles(self.model, points, variables, sums);
@@ -94,7 +94,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Routine for Summation
     }
 }
 
-/// Fills sums that there are registers for: points are added as soon as they are differentiated.
+/// Fills sums of squares that there are registers for: points are added as soon as they are differentiated.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     model: &M,
@@ -103,18 +103,14 @@ fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     total: &mut LaneSums<T, R, N>,
 ) {
     let mut sums = LaneSums::begun(variables.len());
-    let rows = points.x.chunks_exact(points.width).zip(&points.y);
-    if points.of_counts {
-        let mut weights = points.weights.iter().copied();
-        for (x, &y) in rows {
-            sums.add_count(&model.response(x, variables), y, weights.next());
-        }
-    } else if points.weights.is_empty() {
+    let LanePoints { x, width, y, weights, .. } = points;
+    let rows = x.chunks_exact(*width).zip(y);
+    if weights.is_empty() {
         // Two at a time: their evaluations overlap, and the sums that are not in registers are loaded and stored half as often. A row
         // that is known to be not empty is read without a branch in between.
-        let width = points.width.max(1);
-        let (pairs, _) = points.y.as_chunks::<2>();
-        for (x, &[first, second]) in points.x.chunks_exact(2 * width).zip(pairs) {
+        let width = (*width).max(1);
+        let (pairs, _) = y.as_chunks::<2>();
+        for (x, &[first, second]) in x.chunks_exact(2 * width).zip(pairs) {
             let (x, next) = x.split_at(width);
             let (response, next) = (model.response(x, variables), model.response(next, variables));
             sums.add(&[response - first, next - second]);
@@ -123,7 +119,7 @@ fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
             sums.add(&[model.response(x, variables) - y]);
         }
     } else {
-        for ((x, &y), &weight) in rows.zip(&points.weights) {
+        for ((x, &y), &weight) in rows.zip(weights) {
             sums.add(&[(model.response(x, variables) - y) * weight]);
         }
     }
@@ -131,21 +127,22 @@ fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     *total = sums;
 }
 
-/// Fills sums that there are more of than registers: points are differentiated by tiles, and their products added by the one function
+/// Fills sums under any likelihood, or that there are more of than registers: points are differentiated by tiles, and their products added by the one function
 /// for all models.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn sum_in_tiles<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     model: &M,
-    points: &LanePoints<T, R>,
+    points: &mut LanePoints<T, R>,
     variables: &[Jet<T, R, N>],
     sums: &mut LaneSums<T, R, N>,
 ) {
     let zero = Lanes::splat(T::ZERO);
     let (mut residuals, mut derivatives) = ([zero; TILE], [[zero; TILE]; N]);
-    let mut weights = points.weights.chunks(TILE);
+    let LanePoints { x, width, y, weights, likelihood } = points;
+    let mut weights = weights.chunks(TILE);
     sums.begin();
-    for (x, y) in points.x.chunks(TILE * points.width).zip(points.y.chunks(TILE)) {
-        for (row, x) in x.chunks_exact(points.width).enumerate() {
+    for (x, y) in x.chunks(TILE * *width).zip(y.chunks(TILE)) {
+        for (row, x) in x.chunks_exact(*width).enumerate() {
             let response = model.response(x, variables);
             residuals[row] = response.value;
             for j in 0..N {
@@ -157,7 +154,7 @@ fn sum_in_tiles<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
             derivatives: &mut derivatives[..variables.len().next_multiple_of(2)],
             y,
             weights: weights.next().unwrap_or_default(),
-            of_counts: points.of_counts,
+            likelihood,
         });
     }
     sums.finish();

@@ -16,6 +16,7 @@ mod damping;
 mod ending;
 mod first_order;
 mod lane_source;
+mod likelihood;
 mod mask;
 mod status;
 mod sums;
@@ -28,6 +29,7 @@ use damping::LaneDamping;
 use ending::{CONVERGED, LaneStates, NO_PROGRESS, NON_FINITE_START};
 use first_order::FirstOrderTest;
 pub(crate) use lane_source::{LaneResult, LaneSource};
+pub(crate) use likelihood::{LaneLikelihood, LaneLoss};
 use mask::{and, any, choose, is_less, not, or};
 pub use status::FitStatus;
 pub(crate) use sums::{LaneSums, UNROLLED};
@@ -337,7 +339,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         let mut arrival = LaneResult {
             x: [T::ZERO; N],
             cost: self.sums.cost.as_slice()[l],
-            gram: [[T::ZERO; N]; N],
+            gram: self.sums.gram_of_lane(l),
             held: [false; N],
             status,
             iterations: self.ending.iterations(l),
@@ -348,9 +350,6 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
         for j in 0..self.sums.count() {
             arrival.x[j] = self.x[j].as_slice()[l];
-            for k in 0..=j {
-                arrival.gram[j][k] = self.sums.gram[j][k].as_slice()[l];
-            }
             if let Some(bounds) = bounds {
                 let side = side_that_holds(bounds[j], self.x[j], self.sums.gradient[j]);
                 arrival.held[j] = side.as_slice()[l] != T::ZERO;

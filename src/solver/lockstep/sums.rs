@@ -7,7 +7,6 @@ use crate::kernels::{underflow_guard, without_guard};
 use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
-use crate::statistics::half_deviance_by;
 
 /// Number of parameters, used or not, up to which loops are unrolled.
 pub(crate) const UNROLLED: usize = 4;
@@ -77,30 +76,6 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
             let half = residuals[p].value * T::from_f64(0.5);
             self.cost = residuals[p].value.mul_add(half, self.cost);
         }
-        self.add_derivatives(residuals);
-    }
-
-    /// Adds one count of each lane, given its mean, by Fisher scoring: half its deviance, and the residual in units of its standard
-    /// deviation, times a weight if there is one.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn add_count(&mut self, mean: &Jet<T, R, N>, count: Lanes<T, R>, weight: Option<Lanes<T, R>>) {
-        let reciprocal = mean.value.recip();
-        let (cost, root) = (half_deviance_by(count, mean.value, reciprocal), reciprocal.sqrt());
-        match weight {
-            None => {
-                self.cost += cost;
-                self.add_derivatives(&[(*mean - count) * root]);
-            }
-            Some(weight) => {
-                self.cost = cost.mul_add(weight, self.cost);
-                self.add_derivatives(&[(*mean - count) * (weight * root)]);
-            }
-        }
-    }
-
-    /// Adds the residuals of consecutive points of each lane to the gradient and the matrix.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn add_derivatives<const P: usize>(&mut self, residuals: &[Jet<T, R, N>; P]) {
         for i in 0..N {
             if !residuals[0].varies(i) {
                 continue;
@@ -142,6 +117,18 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
                 self.gram[l][k].as_mut_slice()[lane] = entry;
             }
         }
+    }
+
+    /// Returns `JᵀJ` of a lane, lower triangle.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn gram_of_lane(&self, lane: usize) -> [[T; N]; N] {
+        let mut gram = [[T::ZERO; N]; N];
+        for j in 0..self.count() {
+            for k in 0..=j {
+                gram[j][k] = self.gram[j][k].as_slice()[lane];
+            }
+        }
+        gram
     }
 
     /// Fills `Jᵀr`, and the lower triangle of `JᵀJ` in rows of `N`, with the sums over all lanes; returns `‖r‖²`.

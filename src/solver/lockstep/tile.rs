@@ -1,11 +1,10 @@
 //! Sums over a tile of points, whose products are added up in registers.
 
+use super::likelihood::LaneLikelihood;
 use super::sums::LaneSums;
 use crate::kernels::lanes::{Lanes, Register, Routine};
 use crate::number::Number;
 use crate::real::Real;
-use crate::scalar::Scalar;
-use crate::statistics::half_deviance_by;
 
 /// A model evaluated at up to `P` consecutive points of each lane.
 pub(crate) struct PointTile<'t, T, R, const P: usize> {
@@ -17,8 +16,8 @@ pub(crate) struct PointTile<'t, T, R, const P: usize> {
     pub(crate) y: &'t [Lanes<T, R>],
     /// Reciprocals of standard deviations; empty where all are one.
     pub(crate) weights: &'t [Lanes<T, R>],
-    /// True for counts: `residuals` then holds their means.
-    pub(crate) of_counts: bool,
+    /// Likelihood of the responses.
+    pub(crate) likelihood: &'t mut LaneLikelihood<T, R>,
 }
 
 impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
@@ -39,35 +38,22 @@ impl<T: Real, R: Register<T>, const N: usize, const P: usize> Routine for TileSu
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(self) {
-        let TileSums { sums, tile: PointTile { residuals, derivatives, y, weights, of_counts } } = self;
+        let TileSums { sums, tile: PointTile { residuals, derivatives, y, weights, likelihood } } = self;
         let points = residuals.len().min(P);
-        if of_counts {
+        if weights.is_empty() && matches!(likelihood, LaneLikelihood::Gaussian) {
             for p in 0..points {
-                let weight = weights.get(p).copied().unwrap_or(Lanes::splat(T::ONE));
-                let reciprocal = residuals[p].recip();
-                sums.cost = half_deviance_by(y[p], residuals[p], reciprocal).mul_add(weight, sums.cost);
-                let root = reciprocal.sqrt();
-                residuals[p] = (residuals[p] - y[p]) * root;
-                for derivatives in &mut *derivatives {
-                    derivatives[p] *= root;
-                }
+                residuals[p] -= y[p];
+                sums.cost = residuals[p].mul_add(residuals[p] * T::from_f64(0.5), sums.cost);
             }
         } else {
             for p in 0..points {
-                residuals[p] -= y[p];
-            }
-        }
-        if !weights.is_empty() {
-            for p in 0..points {
-                residuals[p] *= weights[p];
+                let weight = weights.get(p).copied().unwrap_or(Lanes::splat(T::ONE));
+                let row = likelihood.row(residuals[p], y[p], weight);
+                sums.cost += row.cost;
+                residuals[p] = row.residual;
                 for derivatives in &mut *derivatives {
-                    derivatives[p] *= weights[p];
+                    derivatives[p] *= row.root;
                 }
-            }
-        }
-        if !of_counts {
-            for &residual in &residuals[..points] {
-                sums.cost = residual.mul_add(residual * T::from_f64(0.5), sums.cost);
             }
         }
         // Two parameters by two: the sums and their factors fill the registers of the narrowest sets.
