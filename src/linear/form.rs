@@ -18,7 +18,7 @@ pub enum LinearForm {
     FactoredDual,
     /// Conjugate gradients on `JJᵀ + λI`, where a problem [multiplies by it](crate::problem::JacobianProducts::row_gram_times) without forming it
     /// and knows its [mean](crate::problem::JacobianProducts::mean_row_gram) over the residuals of a sample, whose inverse preconditions it.
-    /// Steps of training are solved for until they bring at least 99.9 % of the reduction of the damped model that the exact step brings; a full
+    /// Steps of training are solved for until they bring at least 99.99 % of the reduction of the damped model that the exact step brings; a full
     /// solve takes them to rounding accuracy. A system that takes too many rounds is factorised, as in
     /// [`FactoredDual`](Self::FactoredDual). `D` is the identity.
     IterativeDual,

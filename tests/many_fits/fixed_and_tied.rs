@@ -3,8 +3,8 @@
 use marquardt::curve::{FitManyError, FitOptions, ManyFits};
 use marquardt::models::{ExponentialDecayOffset, Named};
 use marquardt::solver::FitStatus;
-use marquardt::{Bounds, CurveError, CurveFit, FitMany, Formula, Loss, Model, Real, Tie, model};
-use ndarray::{Array2, ArrayView1, Axis, array};
+use marquardt::{Bounds, CurveError, CurveFit, FitMany, Formula, Model, Real, Tie, model};
+use ndarray::{Array2, Axis, array};
 
 use crate::curves::within;
 
@@ -224,38 +224,6 @@ fn covariances_are_those_of_the_standard_errors() {
     broken[[3, 0]] = f64::NAN;
     let fits = FitMany::new(in_lanes, &x, &broken).start(&START).covariances(true).fit().unwrap();
     assert!(fits.covariances.as_ref().unwrap().index_axis(ndarray::Axis(0), 3).iter().all(|c| c.is_nan()));
-}
-
-#[test]
-fn robust_fits_are_those_of_single_fits() {
-    let (x, mut y) = decays::<f64>(6);
-    for fit in 0..6 {
-        y[[fit, 5 + fit]] += 4.0;
-        y[[fit, 20]] -= 3.0;
-    }
-    let decay = model!(|x; a, k, c| a * exp(-k * x) + c);
-    let start = [3.0, 1.0, 0.3];
-    let single = |y: ArrayView1<'_, f64>, scale: Option<f64>| {
-        let y = y.to_vec();
-        let fit = CurveFit::model(decay, &x, &y, &start).robust(Loss::Tukey);
-        let fit = if let Some(scale) = scale { fit.f_scale(scale) } else { fit }.fit().unwrap();
-        fit.parameters().iter().map(|parameter| [parameter.value, parameter.standard_error]).collect::<Vec<_>>()
-    };
-    for scale in [None, Some(0.1)] {
-        let fits = FitMany::new(decay, &x, &y).start(&start).robust(Loss::Tukey);
-        let fits = if let Some(scale) = scale { fits.f_scale(scale) } else { fits }.fit().unwrap();
-        assert_eq!(fits.converged(), 6);
-        for (fit, y) in y.rows().into_iter().enumerate() {
-            for (j, [value, error]) in single(y, scale).into_iter().enumerate() {
-                assert!((fits.parameters[[fit, j]] - value).abs() < 1e-6 * value.abs());
-                assert!((fits.standard_errors[[fit, j]] / error - 1.0).abs() < 1e-4);
-            }
-        }
-    }
-    let error = FitMany::new(decay, &x, &y).start(&start).robust(Loss::Huber).counts().fit().unwrap_err();
-    assert!(error.to_string().contains("a robust loss"), "{error}");
-    let error = FitMany::new(decay, &x, &y).start(&start).f_scale(-1.0).fit().unwrap_err();
-    assert!(error.to_string().contains("-1"), "{error}");
 }
 
 #[test]

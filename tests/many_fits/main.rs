@@ -12,6 +12,7 @@ mod fixed_and_tied;
 mod inference;
 mod least_cost;
 mod many_parameters;
+mod robust_losses;
 mod running;
 mod settings;
 mod single_fits;

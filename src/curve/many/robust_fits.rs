@@ -7,10 +7,7 @@ use crate::problem::{Loss, RobustLoss};
 use crate::real::Real;
 
 /// Share of the cost that a step must predict as its reduction, where a fit is no more than an approach.
-const ROUGH: f64 = 1e-3;
-
-/// Scale after the first fit from the start, relative to that of the minimum found before, up to which the search goes on from the latter.
-const NEAR: f64 = 2.0;
+const ROUGH: f64 = 1e-5;
 
 /// The fits of a block, as [`CurveFit`](crate::CurveFit) makes them one by one.
 pub(super) struct RobustFits<T> {
@@ -179,14 +176,7 @@ impl<T: Real> RobustFits<T> {
             return solved.is_converged;
         }
         let scale = search.iteration.scale;
-        let judged = (tuning * solved.deviation).max(search.least);
-        let goes_on = solved.is_converged && search.iteration.advance(judged);
-        if let Some(found) = state.found.as_ref().filter(|_| self.round == Round::FromStart && search.fits == 1) {
-            // Most fits come to the same minimum, which this scale shows at once.
-            if judged < found.scale * T::from_f64(NEAR) {
-                search.iteration = ScaleIteration::begin(found.scale);
-            }
-        }
+        let goes_on = solved.is_converged && search.iteration.advance((tuning * solved.deviation).max(search.least));
         let most = if self.round == Round::Approach { APPROACHES } else { MAX_FITS };
         if goes_on && search.fits < most {
             search.next = Some(solved.free.to_vec());

@@ -10,7 +10,7 @@ pub(crate) trait LaneSource<T: Real, R: Register<T>, const N: usize> {
     /// Parameters of each problem.
     fn parameter_count(&self) -> usize;
 
-    /// Takes the next problem into a lane, and returns its number and start; `None` when there is none left.
+    /// Takes the next problem into a lane, and returns its number and start; `None` when there is none left for this lane.
     fn load(&mut self, lane: usize) -> Option<(usize, [T; N])>;
 
     /// Sums over the residuals of all lanes, at their points. Must be `#[cfg_attr(not(debug_assertions), inline(always))]`, or

@@ -145,7 +145,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
             if self.problems[l].is_some() {
                 continue;
             }
-            let Some((problem, start)) = source.load(l) else { break };
+            let Some((problem, start)) = source.load(l) else { continue };
             self.problems[l] = Some(problem);
             self.busy.as_mut_slice()[l] = T::ONE;
             self.starts.as_mut_slice()[l] = T::ONE;
