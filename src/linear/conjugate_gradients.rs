@@ -157,9 +157,10 @@ impl<T: Real> ConjugateGradients<T> {
         self.precondition();
         self.direction.copy_from_slice(&self.preconditioned);
         let mut size = dot(&self.residual, &self.preconditioned);
-        let target = T::EPSILON * size;
-        let (squared, mut dual) = (dot(b, b), T::ZERO);
         let is_to_tolerance = self.tolerance.is_some();
+        // Where the damping is large, a step takes little of the residuals: to a tolerance of the reduction, their rounding is not enough.
+        let target = if is_to_tolerance { T::EPSILON * T::EPSILON * size } else { T::EPSILON * size };
+        let (squared, mut dual) = (dot(b, b), T::ZERO);
         for _ in 0..if is_to_tolerance { MAX_MEAN_ROUNDS } else { MAX_ROUNDS } {
             if size <= target || self.suffices(squared, dual) {
                 b.copy_from_slice(&self.solution);

@@ -12,6 +12,7 @@ mod outcomes;
 mod per_fit;
 mod point_sums;
 mod robust_fits;
+mod robust_rounds;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,6 +58,9 @@ const BLOCK: [usize; 2] = [64, 1024];
 ///
 /// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or a [`Model`] of one's own, of up to
 /// 32 parameters. Fits of more are done one after the other by [`CurveFit`](crate::CurveFit), each with its points in the lanes.
+///
+/// Under a [robust](Self::robust) loss whose scale follows from the residuals, a fit repeats until its scale is settled, in three rounds: by
+/// least absolute deviations, under the loss from there, and under the loss from the start; the smaller scale of the latter two wins.
 ///
 /// A fit ends where the Gauss–Newton step predicts a reduction of less than `ftol` of the cost; standard errors are computed there. A fit
 /// that does not come there in lockstep, or where the normal equations are too close to singular to tell, is repeated from its

@@ -130,15 +130,15 @@ impl<T: Real> RobustFits<T> {
         Some((search.fit, search.next.take()?))
     }
 
-    /// Begins the search of a fit in a lane, given the smallest scale and, as a function of all points, the standard deviation at the start;
-    /// `start` may move. Returns false where the fit has no part in this round.
+    /// Begins the search of a fit in a lane, given the smallest scale and a function for the standard deviation at the start; `start` may
+    /// move. Returns false where the fit has no part in this round.
     pub(super) fn begin(
         &mut self,
         lane: usize,
         fit: usize,
         least: T,
         start: &mut [T],
-        deviation: impl FnOnce(&[T]) -> T,
+        deviation: impl FnOnce() -> T,
     ) -> bool {
         let tuning = self.tuning();
         let state = &mut self.fits[fit - self.first];
@@ -149,7 +149,7 @@ impl<T: Real> RobustFits<T> {
                 start[..at.len()].copy_from_slice(at);
                 (tuning * *deviation).max(least)
             }
-            (None, _) => (tuning * *state.at_start.get_or_insert_with(|| deviation(start))).max(least),
+            (None, _) => (tuning * *state.at_start.get_or_insert_with(deviation)).max(least),
         };
         let is_scale = scale > T::ZERO && scale.is_finite();
         if is_scale {
