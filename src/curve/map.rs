@@ -5,9 +5,12 @@ use std::iter::zip;
 use super::parameter::{Parameter, Role};
 use super::{CurveError, ParameterState, Tie};
 use crate::kernels::vector::add_scaled;
-use crate::problem::{BoundSide, Bounds};
+use crate::problem::{BoundSide, Bounds, scratch_for};
 use crate::real::Real;
 use crate::solver::{ActiveBound, Covariance, Report, SolveError};
+
+/// Parameters that a tie may be of without memory for it on the heap.
+const FEW: usize = 4;
 
 /// The map from the free parameters, in units of their scales, to all parameters of the curve, with its derivative.
 #[derive(Debug, Clone)]
@@ -164,16 +167,21 @@ impl<T: Real> ParameterMap<T> {
             all[index] = value * scale;
         }
         let n = self.free.len();
+        let (mut few, mut many) = ([T::ZERO; 2 * FEW], Vec::new());
         for TiedParameter { index, of, tie } in &self.tied {
-            let at: Vec<T> = of.iter().map(|&other| all[other]).collect();
-            let mut gradient = vec![T::ZERO; of.len()];
-            all[*index] = tie.value(&at, Some(&mut gradient));
-            let mut row = vec![T::ZERO; n];
-            for (&other, &slope) in zip(of, &gradient) {
-                add_scaled(&mut row, slope, &derivative[other * n..(other + 1) * n]);
+            let (at, gradient) = scratch_for(2 * of.len(), &mut few, &mut many).split_at_mut(of.len());
+            zip(&mut *at, of).for_each(|(at, &other)| *at = all[other]);
+            all[*index] = tie.value(at, Some(gradient));
+            for k in 0..n {
+                let slopes = zip(of, &*gradient).map(|(other, &slope)| slope * derivative[other * n + k]);
+                derivative[index * n + k] = slopes.sum();
             }
-            derivative[index * n..(index + 1) * n].copy_from_slice(&row);
         }
+    }
+
+    /// Indices of the tied parameters, in the order in which they follow from others.
+    pub(super) fn tied(&self) -> impl Iterator<Item = usize> {
+        self.tied.iter().map(|tied| tied.index)
     }
 
     /// The chain rule: rows of derivatives by all parameters become rows of derivatives by the free ones.

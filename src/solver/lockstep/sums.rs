@@ -95,26 +95,29 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
         }
     }
 
-    /// Fills one lane with the sums for `n` free parameters, `Φᵀg` and `ΦᵀGΦ`, given the sums `g` and `G` for all parameters and their
-    /// derivatives `Φ` by the free ones, row by row.
-    pub(crate) fn narrow_lane(&mut self, lane: usize, by_all: &Self, derivatives: &[T], n: usize) {
-        let of_lane = |numbers: &Lanes<T, R>| numbers.as_slice()[lane];
-        let count = derivatives.len() / n;
-        self.cost.as_mut_slice()[lane] = of_lane(&by_all.cost);
+    /// Fills in the sums for `n` free parameters, `Φᵀg` and `ΦᵀGΦ`, given the sums `g` and `G` for all parameters and their derivatives `Φ`
+    /// by the free ones, row by row, of which those not in `varied` are zero.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn narrow(&mut self, by_all: &Self, varied: &[usize], derivatives: &[Lanes<T, R>], n: usize) {
+        let zero = Lanes::splat(T::ZERO);
+        self.cost = by_all.cost;
         for k in 0..n {
-            let column = |index: usize| derivatives[index * n + k];
-            let gradient: T = (0..count).map(|i| column(i) * of_lane(&by_all.gradient[i])).sum();
-            self.gradient[k].as_mut_slice()[lane] = gradient;
             // `GΦ`, a column of it.
-            let mut product = [T::ZERO; N];
-            for i in (0..count).filter(|&i| column(i) != T::ZERO) {
-                for (j, product) in product[..count].iter_mut().enumerate() {
-                    *product += of_lane(&by_all.gram[i.max(j)][i.min(j)]) * column(i);
+            let (mut gradient, mut product) = (zero, [zero; N]);
+            for &i in varied {
+                let slope = derivatives[i * n + k];
+                gradient = slope.mul_add(by_all.gradient[i], gradient);
+                for &j in varied {
+                    product[j] = by_all.gram[i.max(j)][i.min(j)].mul_add(slope, product[j]);
                 }
             }
+            self.gradient[k] = gradient;
             for l in k..n {
-                let entry: T = (0..count).map(|j| derivatives[j * n + l] * product[j]).sum();
-                self.gram[l][k].as_mut_slice()[lane] = entry;
+                let mut entry = zero;
+                for &j in varied {
+                    entry = derivatives[j * n + l].mul_add(product[j], entry);
+                }
+                self.gram[l][k] = entry;
             }
         }
     }
