@@ -64,15 +64,6 @@ pub(crate) fn solve_cholesky<T: Real>(factor: &[T], inverse_pivots: &[T], b: &mu
     }
 }
 
-/// Copies the lower triangle of a symmetric matrix to the upper one.
-pub(crate) fn mirror<T: Real>(a: &mut [T], n: usize) {
-    for i in 1..n {
-        for j in 0..i {
-            a[j * n + i] = a[i * n + j];
-        }
-    }
-}
-
 /// `bᵀ(LDLᵀ)⁻¹b`, given the triangles that the factorisation has filled; `b` is overwritten.
 #[inline(always)]
 pub(crate) fn cholesky_inverse_form<T: Real>(factor: &[T], inverse_pivots: &[T], b: &mut [T]) -> T {

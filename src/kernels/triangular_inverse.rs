@@ -7,41 +7,25 @@ use crate::real::Real;
 /// Largest number of rows that are inverted one by one; more are cut in two.
 const SMALL: usize = 48;
 
-/// Length of the scratch memory of [`invert_upper`].
-pub(crate) fn scratch_len(n: usize) -> usize {
-    if n <= SMALL {
-        return n;
-    }
-    // The blocks, and the scratch of the larger one or a product.
-    let (k, m) = (n / 2, n - n / 2);
-    k * k + k * m + m * m + scratch_len(m).max(k * m)
-}
-
 /// Overwrites an upper triangle `R`, with zeros below the diagonal, with its inverse. Where `R` is singular, entries are not finite.
 ///
-/// By blocks: the inverse of `[A B; 0 C]` is `[A⁻¹ −A⁻¹BC⁻¹; 0 C⁻¹]`. About `⅔n³` flops, nearly all in products.
-pub(crate) fn invert_upper<T: Real>(r: &mut [T], n: usize, memory: &mut [T]) {
+/// By blocks: the inverse of `[A B; 0 C]` is `[A⁻¹ −A⁻¹BC⁻¹; 0 C⁻¹]`. About `⅔n³` flops, nearly all in products; `n²/2` numbers of memory at
+/// a time.
+pub(crate) fn invert_upper<T: Real>(r: &mut [T], n: usize) {
     if n <= SMALL {
-        return invert_rows(r, n, memory);
+        return invert_rows(r, n);
     }
     let k = n / 2;
     let m = n - k;
-    let (a, memory) = memory.split_at_mut(k * k);
-    let (b, memory) = memory.split_at_mut(k * m);
-    let (c, memory) = memory.split_at_mut(m * m);
-    for (i, row) in r.chunks_exact(n).enumerate() {
-        if i < k {
-            a[i * k..][..k].copy_from_slice(&row[..k]);
-            b[i * m..][..m].copy_from_slice(&row[k..]);
-        } else {
-            c[(i - k) * m..][..m].copy_from_slice(&row[k..]);
-        }
-    }
-    invert_upper(a, k, memory);
-    invert_upper(c, m, memory);
-    let product = &mut memory[..k * m];
-    T::multiply(product, false, Factor::Plain(a), b, k, m);
-    T::multiply(b, false, Factor::Plain(product), c, m, m);
+    let part = |r: &[T], from: usize, count: usize, columns: std::ops::Range<usize>| {
+        r.chunks_exact(n).skip(from).take(count).flat_map(|row| &row[columns.clone()]).copied().collect::<Vec<T>>()
+    };
+    let (mut a, mut b, mut c) = (part(r, 0, k, 0..k), part(r, 0, k, k..n), part(r, k, m, k..n));
+    invert_upper(&mut a, k);
+    invert_upper(&mut c, m);
+    let mut product = vec![T::ZERO; k * m];
+    T::multiply(&mut product, false, Factor::Plain(&a), &b, k, m);
+    T::multiply(&mut b, false, Factor::Plain(&product), &c, m, m);
     for (i, row) in r.chunks_exact_mut(n).enumerate() {
         if i < k {
             row[..k].copy_from_slice(&a[i * k..][..k]);
@@ -53,12 +37,11 @@ pub(crate) fn invert_upper<T: Real>(r: &mut [T], n: usize, memory: &mut [T]) {
 }
 
 /// [`invert_upper`] from the last row to the first: a row of the inverse is a combination of those below.
-fn invert_rows<T: Real>(r: &mut [T], n: usize, memory: &mut [T]) {
+fn invert_rows<T: Real>(r: &mut [T], n: usize) {
     for i in (0..n).rev() {
         let (above, below) = r.split_at_mut((i + 1) * n);
         let row = &mut above[i * n..];
-        let factors = &mut memory[..n];
-        factors.copy_from_slice(row);
+        let factors = row.to_vec();
         let pivot = factors[i].recip();
         row[i..].fill(T::ZERO);
         for (k, inverse) in below.chunks_exact(n).enumerate().map(|(k, inverse)| (i + 1 + k, inverse)) {
@@ -83,7 +66,7 @@ mod tests {
         };
         let matrix: Vec<T> = (0..n * n).map(|k| T::from_f64(entry(k / n, k % n))).collect();
         let mut inverse = matrix.clone();
-        invert_upper(&mut inverse, n, &mut vec![T::ZERO; scratch_len(n)]);
+        invert_upper(&mut inverse, n);
         let product = |i: usize, j: usize| {
             (i..=j.max(i)).map(|k| matrix[i * n + k].to_f64() * inverse[k * n + j].to_f64()).sum::<f64>()
         };
@@ -108,7 +91,7 @@ mod tests {
             for zero in [0, n / 2, n - 1] {
                 let mut r: Vec<f64> = (0..n * n).map(|k| if k % n >= k / n { 1.0 } else { 0.0 }).collect();
                 r[zero * n + zero] = 0.0;
-                invert_upper(&mut r, n, &mut vec![0.0; scratch_len(n)]);
+                invert_upper(&mut r, n);
                 assert!(!r.iter().all(|entry| entry.is_finite()), "{n}, {zero}");
             }
         }

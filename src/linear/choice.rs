@@ -141,9 +141,7 @@ impl Plan {
 
 /// The forms that come into question.
 fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
-    use LinearForm::{
-        Cholesky, ConjugateGradients, Dual, FactoredDual, IterativeDual, SparseCholesky, TruncatedConjugateGradients,
-    };
+    use LinearForm::{Cholesky, ConjugateGradients, Dual, FactoredDual, SparseCholesky, TruncatedConjugateGradients};
     let knows_gram = size.products.is_some_and(|products| products.row_gram.is_some());
     let multiplies = size.products.is_some() && size.ridge != Ridge::Varied && !size.bounded;
     let wide = size.m < size.n && size.ridge == Ridge::None && !size.bounded && !size.spread;
@@ -152,12 +150,6 @@ fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
         (LinearSolver::Auto, ..) if size.blocks && !size.bounded && !size.spread => &[SparseCholesky],
         (LinearSolver::Auto, true, true) if !knows_gram => &[Dual, Cholesky, TruncatedConjugateGradients],
         (LinearSolver::Auto, true, false) if !knows_gram => &[Cholesky, TruncatedConjugateGradients],
-        (LinearSolver::Auto, true, true) if size.inexact => {
-            &[FactoredDual, IterativeDual, Dual, Cholesky, ConjugateGradients]
-        }
-        (LinearSolver::Auto, true, false) if size.inexact => {
-            &[FactoredDual, IterativeDual, Cholesky, ConjugateGradients]
-        }
         (LinearSolver::Auto, true, true) => &[FactoredDual, Dual, Cholesky, ConjugateGradients],
         (LinearSolver::Auto, true, false) => &[FactoredDual, Cholesky, ConjugateGradients],
         (LinearSolver::Auto, false, true) => &[Dual, Cholesky],
@@ -219,7 +211,6 @@ mod tests {
                 blocks: false,
                 spread: false,
                 truncation: Truncation::default(),
-                inexact: false,
             },
             budget,
         )
@@ -237,14 +228,7 @@ mod tests {
     fn products(linearize: f64, row_gram: f64, jacobian: f64) -> ProductWork {
         let [linearize, row_gram, jacobian] =
             [linearize, row_gram, jacobian].map(|count| Work::elementwise(count, 1.0, 1.0));
-        ProductWork {
-            linearize,
-            row_gram: Some(row_gram),
-            row_gram_times: Some([linearize, linearize]),
-            product: linearize,
-            jacobian: Some(jacobian),
-            numbers: 1000,
-        }
+        ProductWork { linearize, row_gram: Some(row_gram), product: linearize, jacobian: Some(jacobian), numbers: 1000 }
     }
 
     #[test]
@@ -264,7 +248,6 @@ mod tests {
                     blocks: false,
                     spread: false,
                     truncation: Truncation::default(),
-                    inexact: false,
                 };
                 let form = Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX).unwrap().form;
                 let time = |form: LinearForm| form.work::<f64>(&size).unwrap().time();
@@ -283,30 +266,6 @@ mod tests {
         assert_eq!(taken.len(), 2);
     }
 
-    /// Only a step that may be inexact is solved for by iteration where a factorisation fits, and only where that is estimated to be faster.
-    #[test]
-    fn iteration_is_chosen_by_its_estimate() {
-        let form = |m: usize, group: usize, inexact: bool| {
-            let size = Size {
-                m,
-                n: 50_000,
-                group,
-                products: Some(products(1e4, 1e4, 1e9)),
-                ridge: Ridge::None,
-                bounded: false,
-                blocks: false,
-                spread: false,
-                truncation: Truncation::default(),
-                inexact,
-            };
-            Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX).unwrap().form
-        };
-        assert_eq!(form(1280, 10, true), LinearForm::IterativeDual);
-        assert_eq!(form(1280, 10, false), LinearForm::FactoredDual);
-        assert_eq!(form(1280, 1, true), LinearForm::FactoredDual, "the mean is the matrix itself");
-        assert_eq!(form(20, 10, true), LinearForm::FactoredDual);
-    }
-
     #[test]
     fn bounds_are_for_the_primal_forms() {
         let products = Some(products(1.0, 1.0, 1.0));
@@ -320,7 +279,6 @@ mod tests {
             blocks: false,
             spread: false,
             truncation: Truncation::default(),
-            inexact: false,
         };
         let form = |solver| Plan::new::<f64>(solver, &size, usize::MAX).map(|plan| plan.form);
         assert_eq!(form(LinearSolver::Auto), Ok(LinearForm::Cholesky));

@@ -28,8 +28,6 @@ pub(crate) struct Size {
     pub(crate) spread: bool,
     /// Truncation of conjugate gradients.
     pub(crate) truncation: Truncation,
-    /// True if steps may be solved for to a tolerance, as those of training.
-    pub(crate) inexact: bool,
 }
 
 /// A ridge `½ Σ w_j x_j²`.
@@ -44,10 +42,6 @@ pub(crate) enum Ridge {
 
 /// Rounds of conjugate gradients that a step is expected to take.
 const ROUNDS: f64 = 50.0;
-
-/// Rounds that it is expected to take with the mean of `JJᵀ` over the residuals of a sample as the preconditioner. Two classifiers of images
-/// took 3 to 24, each with two losses, in trainings of 60 steps.
-const MEAN_ROUNDS: f64 = 25.0;
 
 impl LinearForm {
     /// Estimated work of a linearisation and one damped solve; `None` where the problem is not one for this form.
@@ -77,16 +71,6 @@ impl LinearForm {
                 let passes = Work::elementwise(m * m, 2.0, 3.0);
                 linearize + row_gram? + passes + Work::cholesky(m) + Work::substitution(m) + product
             }
-            LinearForm::IterativeDual => {
-                let ProductWork { linearize, row_gram_times, product, .. } = size.products?;
-                let ([mean, row_gram_times], _) = (row_gram_times?, size.products?.row_gram?);
-                let group = size.group.max(1) as f64;
-                let samples = m / group;
-                let inverse = Work::cholesky(samples) * 3.0 + Work::elementwise(samples * samples, 0.0, 6.0);
-                let round =
-                    row_gram_times + Work::product(samples, samples, group) * 2.0 + Work::elementwise(m, 12.0, 12.0);
-                linearize + mean + inverse + round * (MEAN_ROUNDS + 1.0) + product
-            }
             LinearForm::ConjugateGradients => {
                 let ProductWork { linearize, product, .. } = size.products?;
                 linearize + product * (2.0 * ROUNDS + 1.0) + Work::elementwise(m, 10.0 * ROUNDS, 10.0 * ROUNDS)
@@ -104,8 +88,7 @@ impl LinearForm {
     }
 
     /// Numbers that the form keeps in memory.
-    fn numbers(self, size: &Size) -> Option<usize> {
-        let &Size { m, n, group, products, .. } = size;
+    fn numbers(self, &Size { m, n, group, products, .. }: &Size) -> Option<usize> {
         let square = |n: usize| n.saturating_mul(n);
         let of_products = || products.map(|products| products.numbers);
         Some(match self {
@@ -116,11 +99,6 @@ impl LinearForm {
                 .saturating_add(square(m).saturating_mul(2))
                 .saturating_add(m.saturating_mul(8))
                 .saturating_add(n.saturating_mul(2)),
-            LinearForm::IterativeDual => {
-                // The matrix and its factor may be needed; then the mean, its inverse, and memory to invert it.
-                let exact = LinearForm::FactoredDual.numbers(size)?;
-                exact.saturating_add(square(m / group.max(1)).saturating_mul(3)).saturating_add(m.saturating_mul(5))
-            }
             LinearForm::ConjugateGradients => {
                 let columns = group.saturating_mul(2).saturating_add(12);
                 of_products()?.saturating_add(m.saturating_mul(columns)).saturating_add(n.saturating_mul(3))
@@ -149,7 +127,6 @@ mod tests {
         let products = ProductWork {
             linearize: Work::product(rows, columns, 1.0),
             row_gram: Some(Work::triangle(rows, columns)),
-            row_gram_times: Some([Work::triangle(rows, columns), Work::product(rows, columns, 1.0)]),
             product: Work::product(rows, columns, 1.0),
             jacobian: Some(Work::product(rows, columns, 2.0)),
             numbers: m + n,
@@ -164,7 +141,6 @@ mod tests {
             blocks: false,
             spread: false,
             truncation: Truncation::default(),
-            inexact: false,
         }
     }
 

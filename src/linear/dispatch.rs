@@ -54,8 +54,8 @@ impl<T: Real> Forms<T> {
 /// Makes a model as planned, in the other forms.
 fn beside_rows<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
     Ok(match plan.form {
-        LinearForm::FactoredDual | LinearForm::IterativeDual | LinearForm::ConjugateGradients => {
-            Box::new(MatrixFree::new(plan, MatrixFreeDual::new(plan)))
+        LinearForm::FactoredDual | LinearForm::ConjugateGradients => {
+            Box::new(MatrixFree::new(plan, MatrixFreeDual::new(plan.form)))
         }
         LinearForm::TruncatedConjugateGradients => Box::new(MatrixFree::new(plan, Cgls::new(plan.truncation))),
         _ => of_blocks(plan, blocks.ok_or(PlanError::Form(plan.form))?)?,

@@ -16,12 +16,6 @@ pub enum LinearForm {
     /// Cholesky of `JJᵀ + λI`, where a problem knows `JJᵀ` without forming `J`, as a [network](crate::nn::Network) does
     /// from the inputs and sensitivities of its layers. `D` is the identity.
     FactoredDual,
-    /// Conjugate gradients on `JJᵀ + λI`, where a problem [multiplies by it](crate::problem::JacobianProducts::row_gram_times) without forming it
-    /// and knows its [mean](crate::problem::JacobianProducts::mean_row_gram) over the residuals of a sample, whose inverse preconditions it.
-    /// Steps of training are solved for until they bring at least 99.99 % of the reduction of the damped model that the exact step brings; a full
-    /// solve takes them to rounding accuracy. A system that takes too many rounds is factorised, as in
-    /// [`FactoredDual`](Self::FactoredDual). `D` is the identity.
-    IterativeDual,
     /// Conjugate gradients on `JJᵀ + λI`, where a problem multiplies by `J` without forming it: no matrix at all. `D` is
     /// the identity.
     ConjugateGradients,
@@ -52,7 +46,6 @@ impl fmt::Display for LinearForm {
             LinearForm::Qr => "QR of J",
             LinearForm::Dual => "Cholesky of JJᵀ",
             LinearForm::FactoredDual => "Cholesky of JJᵀ, without J",
-            LinearForm::IterativeDual => "preconditioned conjugate gradients on JJᵀ",
             LinearForm::ConjugateGradients => "conjugate gradients on JJᵀ",
             LinearForm::TruncatedConjugateGradients => "truncated conjugate gradients on JᵀJ",
             LinearForm::SparseCholesky => "sparse Cholesky of JᵀJ",
@@ -65,22 +58,21 @@ impl fmt::Display for LinearForm {
 
 impl LinearForm {
     /// All forms that solve their system, and whose work depends on the numbers of residuals and parameters alone.
-    pub(crate) const ALL: [LinearForm; 6] = [
+    pub(crate) const ALL: [LinearForm; 5] = [
         LinearForm::Cholesky,
         LinearForm::Qr,
         LinearForm::Dual,
         LinearForm::FactoredDual,
-        LinearForm::IterativeDual,
         LinearForm::ConjugateGradients,
     ];
 
     /// Returns true if the Jacobian is only multiplied by vectors (matrix-free).
     #[inline]
     pub(crate) fn multiplies(self) -> bool {
-        matches!(self, LinearForm::FactoredDual | LinearForm::IterativeDual) || self.is_iterative()
+        self == LinearForm::FactoredDual || self.is_iterative()
     }
 
-    /// Returns true if the system is solved by iteration, and by nothing else where that fails.
+    /// Returns true if the system is solved by iteration.
     #[inline]
     pub(crate) fn is_iterative(self) -> bool {
         matches!(self, LinearForm::ConjugateGradients | LinearForm::TruncatedConjugateGradients)

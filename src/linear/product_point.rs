@@ -42,16 +42,6 @@ pub(super) struct DampedProducts<'a, T> {
 }
 
 impl<T: Real> DampedProducts<'_, T> {
-    /// Fills the lower triangle of `gram` with `JJᵀ`.
-    pub(super) fn row_gram(&mut self, gram: &mut [T]) -> Evaluated {
-        self.products.row_gram(gram)
-    }
-
-    /// Fills `product` with `JJᵀu`.
-    pub(super) fn row_gram_times(&mut self, u: &[T], product: &mut [T]) -> Evaluated {
-        self.products.row_gram_times(u, product)
-    }
-
     /// Fills `product` with `Jᵀu`.
     pub(super) fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Evaluated {
         self.products.multiply_transposed(u, product)

@@ -80,28 +80,6 @@ pub trait JacobianProducts<T: Real>: LeastSquares<T> {
         let _ = blocks;
         Ok(false)
     }
-
-    /// Fills the lower triangle of `mean` with the mean of `JJᵀ` over the residuals of a sample: entry `(a, b)` is the mean over `i` of the
-    /// product of row `i` of sample `a` and row `i` of sample `b`. It preconditions `JJᵀ`. [`work`](Self::work) says whether it is known.
-    ///
-    /// # Errors
-    ///
-    /// As [`multiply`](Self::multiply).
-    fn mean_row_gram(&mut self, mean: &mut [T]) -> Result<(), EvaluationError> {
-        let _ = mean;
-        Err("the mean of JJᵀ is not known".into())
-    }
-
-    /// Fills `product` with `JJᵀu`, where that is faster than [`multiply_transposed`](Self::multiply_transposed) and
-    /// [`multiply`](Self::multiply). [`work`](Self::work) says whether it is known.
-    ///
-    /// # Errors
-    ///
-    /// As [`multiply`](Self::multiply).
-    fn row_gram_times(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
-        let _ = (u, product);
-        Err("products with JJᵀ are not known".into())
-    }
 }
 
 /// Estimated work and memory of products with a Jacobian that is not formed.
@@ -111,9 +89,6 @@ pub struct ProductWork {
     pub linearize: Work,
     /// `JJᵀ`; `None` where it is not known.
     pub row_gram: Option<Work>,
-    /// [`mean_row_gram`](JacobianProducts::mean_row_gram), and each [`row_gram_times`](JacobianProducts::row_gram_times) after it; `None`
-    /// where they are not known.
-    pub row_gram_times: Option<[Work; 2]>,
     /// `Jv` or `Jᵀu`, whichever takes longer; an evaluation of the residuals for a `Jv` that is not known.
     pub product: Work,
     /// Evaluating residuals and forming the Jacobian after all, for the forms of the linear system that take its rows; `None`

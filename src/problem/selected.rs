@@ -199,14 +199,6 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> JacobianProducts<T> for Selected<'_, 
     fn row_gram_blocks(&mut self, blocks: &mut [T]) -> Result<bool, EvaluationError> {
         self.own_products()?.row_gram_blocks(blocks)
     }
-
-    fn mean_row_gram(&mut self, mean: &mut [T]) -> Result<(), EvaluationError> {
-        self.own_products()?.mean_row_gram(mean)
-    }
-
-    fn row_gram_times(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError> {
-        self.own_products()?.row_gram_times(u, product)
-    }
 }
 
 impl<T: Real, P: LeastSquares<T> + ?Sized> Selected<'_, T, P> {

@@ -119,7 +119,7 @@ impl<T: Real> SolveCall<'_, T> {
     pub(super) fn in_forms(self, forms: Forms<T>) -> Result<Report<T>, SolveError> {
         let SolveCall { settings, damping, problem, start, observer } = self;
         let mut checked = settings.open_at(problem, start)?;
-        let plan = settings.plan_for(&mut checked, settings.scaling, Ridge::None, false)?;
+        let plan = settings.plan_for(&mut checked, settings.scaling, Ridge::None)?;
         let blocks = checked.problem.capabilities().blocks().map(|blocks| &*blocks);
         let model = forms.model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
         let parts = (model, damping, start.to_vec());

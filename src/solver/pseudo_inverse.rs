@@ -1,6 +1,6 @@
 //! Pseudo-inverse of a triangle whose columns have length one.
 
-use crate::kernels::triangular_inverse::{invert_upper, scratch_len};
+use crate::kernels::triangular_inverse::invert_upper;
 use crate::kernels::vector::{all_finite, dot};
 use crate::real::Real;
 
@@ -26,7 +26,7 @@ impl<T: Real> PseudoInverse<T> {
     pub(super) fn of(scaled: Vec<T>, n: usize, rounding: T) -> Option<Self> {
         if n >= MANY_PARAMETERS && all_finite(&scaled) {
             let mut inverse = scaled.clone();
-            invert_upper(&mut inverse, n, &mut vec![T::ZERO; scratch_len(n)]);
+            invert_upper(&mut inverse, n);
             // The largest singular value is at most √n, as columns have length one; the smallest is at least 1 / ‖R⁻¹‖.
             let condition = dot(&inverse, &inverse).sqrt() * T::from_f64(n as f64).sqrt();
             if condition * rounding * T::from_f64(CERTAIN) <= T::ONE {

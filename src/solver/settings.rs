@@ -206,13 +206,12 @@ impl<T: Real> Settings<T> {
         check_start(problem, start)
     }
 
-    /// Chooses how to solve the linear systems of a problem, damped with this scaling, and with a ridge; `inexact` if to a tolerance.
+    /// Chooses how to solve the linear systems of a problem, damped with this scaling, and with a ridge.
     pub(crate) fn plan_for<P: LeastSquares<T> + ?Sized>(
         &self,
         checked: &mut CheckedProblem<'_, T, P>,
         scaling: Option<Scaling>,
         ridge: Ridge,
-        inexact: bool,
     ) -> Result<Plan, SolveError> {
         let ((m, group), spread, problem) = (checked.size(), !checked.is_whole(), &mut *checked.problem);
         let n = problem.column_count();
@@ -223,8 +222,7 @@ impl<T: Real> Settings<T> {
         };
         let products = products.and_then(|products| products.work(std::slice::from_ref(&(0..n))));
         let blocks = problem.capabilities().blocks().is_some();
-        let truncation = self.truncation;
-        let size = Size { m, n, group, products, ridge, bounded, blocks, spread, truncation, inexact };
+        let size = Size { m, n, group, products, ridge, bounded, blocks, spread, truncation: self.truncation };
         let plan = Plan::new::<T>(self.linear_solver, &size, self.memory_budget)
             .map_err(|error| SolveError::no_plan(error, self.memory_budget))?;
         Ok(Plan { group: problem.row_group().max(1), inexact: self.inexact, ..plan })

@@ -203,7 +203,7 @@ impl<T: Real> Training<T> {
         // From the first step on, the points are the same wherever rows are.
         let mut batch = if is_first { settings.open_at(batch, x)? } else { settings.open(batch, x)? };
         let ridge = allowed_ridge(settings.linear_solver, rule.ridge)?;
-        let plan = settings.plan_for(&mut batch, self.scaling, ridge, true)?;
+        let plan = settings.plan_for(&mut batch, self.scaling, ridge)?;
         let may_orthogonalize = plan.may_orthogonalize && damping_would_be_high::<T>();
         let is_orthogonal = self.is_orthogonal && may_orthogonalize && plan.form == LinearForm::Cholesky;
         let plan = Plan {

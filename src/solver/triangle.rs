@@ -4,7 +4,7 @@ use crate::distributed::Communicator;
 use crate::evaluation::{ParallelSums, Tiles};
 use crate::kernels::Scratch;
 use crate::kernels::triangular::{absorb_rows, read_triangle, write_triangle};
-use crate::kernels::triangular_inverse::{invert_upper, scratch_len};
+use crate::kernels::triangular_inverse::invert_upper;
 use crate::kernels::vector::{add_rows_times, add_scaled, all_finite, dot};
 use crate::problem::{Evaluated, EvaluationError, LeastSquares, LeastSquaresExt};
 use crate::real::Real;
@@ -186,7 +186,7 @@ fn factorize<T: Real>(a: &mut [T], n: usize) -> bool {
         row[i + 1..].iter_mut().for_each(|entry| *entry *= pivot);
     }
     let mut inverse = a.to_vec();
-    invert_upper(&mut inverse, n, &mut vec![T::ZERO; scratch_len(n)]);
+    invert_upper(&mut inverse, n);
     if !(dot(&inverse, &inverse) <= T::EPSILON.powf(T::from_f64(-DIGITS_LOST))) {
         return false;
     }

@@ -17,9 +17,6 @@ struct Products<T> {
     /// Lower triangle, zeros above.
     gram: Vec<T>,
     blocks: Vec<T>,
-    /// Mean of the Gram matrix over the residuals of a sample, lower triangle; and the product of the Gram matrix.
-    mean: Vec<T>,
-    gram_product: Vec<T>,
     product: Vec<T>,
     transposed: Vec<T>,
 }
@@ -33,19 +30,8 @@ fn wave<T: Real>(count: usize) -> Vec<T> {
 fn from_factors<T: Real>(network: &mut Network<T>, m: usize, n: usize) -> Products<T> {
     let (group, nan) = (network.row_group(), T::from_f64(f64::NAN));
     let zeros = |count: usize| vec![nan; count];
-    let mut products = Products {
-        gram: zeros(m * m),
-        blocks: zeros(m * group),
-        mean: zeros((m / group).pow(2)),
-        gram_product: zeros(m),
-        product: zeros(m),
-        transposed: zeros(n),
-    };
-    network.row_gram_times(&wave(m), &mut products.gram_product).unwrap();
-    network.mean_row_gram(&mut products.mean).unwrap();
-    for (a, row) in products.mean.chunks_exact_mut(m / group).enumerate() {
-        row[a + 1..].fill(T::ZERO);
-    }
+    let mut products =
+        Products { gram: zeros(m * m), blocks: zeros(m * group), product: zeros(m), transposed: zeros(n) };
     network.row_gram(&mut products.gram).unwrap();
     assert!(network.row_gram_blocks(&mut products.blocks).unwrap());
     network.multiply(&wave(n), &mut products.product).unwrap();
@@ -63,16 +49,11 @@ fn from_jacobian<T: Real>(jacobian: &[T], n: usize, group: usize) -> Products<T>
     let dot = |a: &[T], b: &[T]| a.iter().zip(b).map(|(&a, &b)| a * b).sum::<T>();
     let places = |count: usize, width: usize| (0..count * width).map(move |at| (at / width, at % width));
     let (v, u) = (wave(n), wave(m));
-    let (samples, share) = (m / group, T::from_f64(1.0 / group as f64));
-    let mean = |a: usize, b: usize| (0..group).map(|i| dot(row(a * group + i), row(b * group + i)) * share).sum();
-    let transposed: Vec<T> = (0..n).map(|j| (0..m).map(|i| jacobian[i * n + j] * u[i]).sum()).collect();
     Products {
-        mean: places(samples, samples).map(|(a, b)| if b <= a { mean(a, b) } else { T::ZERO }).collect(),
-        gram_product: (0..m).map(|i| dot(row(i), &transposed)).collect(),
         gram: places(m, m).map(|(i, j)| if j <= i { dot(row(i), row(j)) } else { T::ZERO }).collect(),
         blocks: places(m, group).map(|(i, k)| dot(row(i), row(i / group * group + k))).collect(),
         product: (0..m).map(|i| dot(row(i), &v)).collect(),
-        transposed,
+        transposed: (0..n).map(|j| (0..m).map(|i| jacobian[i * n + j] * u[i]).sum()).collect(),
     }
 }
 
@@ -95,8 +76,7 @@ fn agree<T: Real>(
     let (m, n) = (network.residual_count(), columns.iter().map(Range::len).sum());
     let (mut expected_r, mut jacobian, mut r) = (vec![T::ZERO; m], vec![T::ZERO; m * n], wave::<T>(m));
     let work = network.work(columns).unwrap();
-    let [mean, gram_product] = work.row_gram_times.unwrap();
-    let flops = [work.linearize, work.row_gram.unwrap(), mean, gram_product, work.product].map(|work| work.flops());
+    let flops = [work.linearize, work.row_gram.unwrap(), work.product].map(|work| work.flops());
     prop_assert!(flops[0] > 0.0 && flops.iter().all(|&flops| flops >= 0.0));
     let cost = network.linearize_products(x, columns, &mut r).unwrap();
     network.capabilities().linearize_columns(x, 0, &mut expected_r, columns, &mut jacobian).unwrap();
@@ -106,8 +86,6 @@ fn agree<T: Real>(
     let found = from_factors(network, m, n);
     close(&found.gram, &expected.gram, tolerance)?;
     close(&found.blocks, &expected.blocks, tolerance)?;
-    close(&found.mean, &expected.mean, tolerance)?;
-    close(&found.gram_product, &expected.gram_product, tolerance)?;
     close(&found.product, &expected.product, tolerance)?;
     close(&found.transposed, &expected.transposed, tolerance)
 }

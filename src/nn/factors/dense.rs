@@ -8,7 +8,6 @@ use super::plan::DenseUse;
 use crate::kernels::Factor;
 use crate::kernels::hadamard::{MatrixBlock, put_hadamard};
 use crate::kernels::samples::{add_matrices_times, add_row_grams, put_transposed_matrices_times};
-use crate::kernels::triangular::mirror;
 use crate::kernels::vector::{add_scaled, dot};
 use crate::problem::{Rate, Work};
 use crate::real::Real;
@@ -69,26 +68,6 @@ pub(super) fn row_gram_work(layers: &[DenseUse], samples: usize, group: usize) -
     pairs(layers).map(of_pair).sum()
 }
 
-/// Cost of [`DenseLayers::put_sample_grams`] and [`DenseLayers::add_group_grams`].
-pub(super) fn group_grams_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
-    let samples = samples as f64;
-    let of_pair = |(left, _): (DenseUse, DenseUse)| {
-        let depth = left.columns as f64 + left.rows as f64 * group as f64;
-        Work::triangle(samples, depth) + Work::elementwise(samples * samples, 4.0, 4.0)
-    };
-    pairs(layers).map(of_pair).sum()
-}
-
-/// Cost of [`DenseLayers::add_row_gram_times`].
-pub(super) fn row_gram_times_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
-    let samples = samples as f64;
-    let of_pair = |(left, _): (DenseUse, DenseUse)| {
-        let outputs = left.rows as f64;
-        Work::product(samples, samples, outputs) + Work::elementwise(samples * group as f64 * outputs, 4.0, 2.0)
-    };
-    pairs(layers).map(of_pair).sum()
-}
-
 /// Cost of [`DenseLayers::add_product`] or [`DenseLayers::add_transposed_product`].
 pub(super) fn product_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
     let (samples, group) = (samples as f64, group as f64);
@@ -97,15 +76,6 @@ pub(super) fn product_work(layers: &[DenseUse], samples: usize, group: usize) ->
         Work::product(samples, inputs, outputs) + Work::elementwise(samples * group * outputs, 2.0, 1.0)
     };
     layers.iter().map(of_layer).sum()
-}
-
-/// `ABᵀ` for rows of `depth` entries; the lower triangle where `A` is `B`.
-fn put_products<T: Real>(to: &mut [T], [a, b]: [&[T]; 2], depth: usize, samples: usize) {
-    if std::ptr::eq(a, b) {
-        T::row_gram(to, a, depth);
-    } else {
-        T::multiply_transposed(to, false, a, b, depth, samples);
-    }
 }
 
 /// Dense layers of a batch, those of one weight side by side.
@@ -203,45 +173,6 @@ impl<T: Real> DenseLayers<'_, T> {
             }
             let sensitivities = [left, right].map(|layer| layer.sensitivities(kept));
             add_row_grams(blocks, factors, sensitivities, left.rows, kept.group, memory);
-        }
-    }
-
-    /// `AAᵀ + 1` of each pair of layers.
-    pub(super) fn put_sample_grams(&self, grams: &mut Vec<T>) {
-        let samples = self.kept.samples;
-        grams.resize(pairs(self.layers).count() * samples * samples, T::ZERO);
-        for ((left, right), gram) in pairs(self.layers).zip(grams.chunks_exact_mut(samples * samples)) {
-            put_products(gram, [left, right].map(|layer| layer.inputs(self.kept)), left.columns, samples);
-            gram.iter_mut().for_each(|entry| *entry += ones(left, right));
-            if left.inputs == right.inputs {
-                mirror(gram, samples);
-            }
-        }
-    }
-
-    /// Adds the sum of `JJᵀ` over the residuals of a sample, `Σ (AAᵀ + 1) ⊙ DDᵀ` with the sensitivities of all of them in one row: its lower
-    /// triangle.
-    pub(super) fn add_group_grams(&self, memory: &mut Vec<T>, sample_grams: &[T], sums: &mut [T]) {
-        let Kept { samples, group, .. } = *self.kept;
-        let products = scratch(memory, samples * samples);
-        for ((left, right), gram) in pairs(self.layers).zip(sample_grams.chunks_exact(samples * samples)) {
-            let sensitivities = [left, right].map(|layer| layer.sensitivities(self.kept));
-            put_products(products, sensitivities, left.rows * group, samples);
-            for ((sum, &product), &gram) in sums.iter_mut().zip(&*products).zip(gram) {
-                *sum += product * gram;
-            }
-        }
-    }
-
-    /// Adds `JJᵀu`: `D_i · S_b` with `S = (AAᵀ + 1)Δ` and `Δ_b = Σ u_i D_i`.
-    pub(super) fn add_row_gram_times(&self, memory: &mut Vec<T>, sample_grams: &[T], u: &[T], product: &mut [T]) {
-        let Kept { samples, group, .. } = *self.kept;
-        for ((left, right), gram) in pairs(self.layers).zip(sample_grams.chunks_exact(samples * samples)) {
-            let outputs = left.rows;
-            let (deltas, sums) = scratch(memory, 2 * samples * outputs).split_at_mut(samples * outputs);
-            put_transposed_matrices_times(deltas, right.sensitivities(self.kept), u, outputs, group);
-            T::multiply(sums, false, Factor::Plain(gram), deltas, samples, outputs);
-            add_matrices_times(product, left.sensitivities(self.kept), sums, outputs, group);
         }
     }
 

@@ -89,14 +89,6 @@ impl<'a, T: Real> LookUps<'a, T> {
         });
     }
 
-    /// Adds to the lower triangle of the sum of `JJᵀ` over the residuals of a sample.
-    pub(super) fn add_group_grams(&self, sums: &mut [T]) {
-        for_pairs(self.look_ups, |left, right| {
-            let products = self.rows(left).zip(self.rows(right)).map(|(a, b)| dot(a, b));
-            sums[left.sample * self.kept.samples + right.sample] += products.sum();
-        });
-    }
-
     /// Adds to the blocks of every sample's residuals with each other.
     pub(super) fn add_row_gram_blocks(&self, blocks: &mut [T]) {
         let (group, size) = (self.kept.group, self.kept.group * self.kept.group);

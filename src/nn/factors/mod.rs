@@ -11,14 +11,13 @@ mod taped;
 
 use dense::DenseLayers;
 use formed::Formed;
-use kept::{Kept, scratch};
+use kept::Kept;
 use look_ups::{LookUp, LookUps};
 use plan::JacobianPlan;
 pub(crate) use recorded::FactorPlace;
 pub(crate) use taped::TapedLosses;
 
 use super::sweep::RowProgress;
-use crate::kernels::Factor;
 use crate::problem::{ProductWork, Work};
 use crate::real::Real;
 
@@ -32,8 +31,6 @@ pub(crate) struct Factors<T> {
     look_ups: Vec<LookUp>,
     /// The formed columns.
     formed: Vec<T>,
-    /// Products of the inputs of each two samples, for every pair of dense layers of one weight; empty until they are wanted.
-    sample_grams: Vec<T>,
     /// Memory of formed columns while they are written.
     written: RowProgress,
     memory: Vec<T>,
@@ -43,7 +40,6 @@ impl<T: Real> Factors<T> {
     /// After the last tile.
     pub(crate) fn finish(&mut self) {
         look_ups::sort(&mut self.look_ups);
-        self.sample_grams.clear();
     }
 
     /// `JJᵀ`: its lower triangle.
@@ -67,50 +63,6 @@ impl<T: Real> Factors<T> {
         }
         dense.add_row_gram_blocks(memory, blocks);
         look_ups.add_row_gram_blocks(blocks);
-    }
-
-    /// The mean of `JJᵀ` over the residuals of a sample: its lower triangle.
-    pub(crate) fn mean_row_gram(&mut self, mean: &mut [T]) {
-        mean.fill(T::ZERO);
-        self.with_sample_grams(|FactorParts { formed, dense, look_ups, memory }, sample_grams| {
-            if let Some(formed) = formed {
-                T::row_gram(mean, formed.rows, formed.count * dense.kept.group);
-            }
-            dense.add_group_grams(memory, sample_grams, mean);
-            look_ups.add_group_grams(mean);
-            mean.iter_mut().for_each(|mean| *mean /= T::from_f64(dense.kept.group as f64));
-        });
-    }
-
-    /// `JJᵀu`.
-    pub(crate) fn row_gram_times(&mut self, u: &[T], product: &mut [T]) {
-        product.fill(T::ZERO);
-        let parameters = self.plan.count;
-        self.with_sample_grams(|FactorParts { formed, dense, look_ups, memory }, sample_grams| {
-            if let Some(Formed { rows, count, .. }) = formed {
-                let sums = scratch(memory, count);
-                T::multiply(sums, false, Factor::Transposed(rows), u, u.len(), 1);
-                T::multiply(product, false, Factor::Plain(rows), sums, count, 1);
-            }
-            dense.add_row_gram_times(memory, sample_grams, u, product);
-            if !look_ups.look_ups.is_empty() {
-                let sums = scratch(memory, parameters);
-                sums.fill(T::ZERO);
-                look_ups.add_transposed_product(u, sums);
-                look_ups.add_product(sums, product);
-            }
-        });
-    }
-
-    /// Calls for the parts, with the products of the samples' inputs.
-    fn with_sample_grams(&mut self, call: impl FnOnce(FactorParts<'_, T>, &[T])) {
-        let mut sample_grams = std::mem::take(&mut self.sample_grams);
-        let parts = self.parts();
-        if sample_grams.is_empty() {
-            parts.dense.put_sample_grams(&mut sample_grams);
-        }
-        call(parts, &sample_grams);
-        self.sample_grams = sample_grams;
     }
 
     /// `Jv`.
@@ -174,15 +126,6 @@ impl JacobianPlan {
                     + dense::row_gram_work(&self.dense, samples, group)
                     + look_ups::row_gram_work(&self.tables, samples, group),
             ),
-            row_gram_times: Some([
-                dense::group_grams_work(&self.dense, samples, group)
-                    + Work::triangle(samples as f64, formed as f64 / samples.max(1) as f64)
-                    + look_ups::row_gram_work(&self.tables, samples, group),
-                dense::row_gram_times_work(&self.dense, samples, group)
-                    + Work::elementwise(formed as f64, 4.0, 2.0)
-                    + look_ups::product_work(&self.tables, samples, group) * 2.0
-                    + Work::elementwise(if self.tables.is_empty() { 0.0 } else { self.count as f64 }, 0.0, 1.0),
-            ]),
             product: Work::elementwise(formed as f64, 2.0, 1.0)
                 + dense::product_work(&self.dense, samples, group)
                 + look_ups::product_work(&self.tables, samples, group),

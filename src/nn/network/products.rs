@@ -43,16 +43,6 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
         self.factors.row_gram_blocks(blocks);
         Ok(true)
     }
-
-    fn mean_row_gram(&mut self, mean: &mut [T]) -> Evaluated {
-        self.factors.mean_row_gram(mean);
-        Ok(())
-    }
-
-    fn row_gram_times(&mut self, u: &[T], product: &mut [T]) -> Evaluated {
-        self.factors.row_gram_times(u, product);
-        Ok(())
-    }
 }
 
 impl<T: Real> Network<T> {

@@ -119,7 +119,6 @@ impl<T: Real> Network<T> {
             blocks: false,
             spread: false,
             truncation: Truncation::default(),
-            inexact: true,
         };
         let chosen = Plan::new::<T>(LinearSolver::Auto, &size, MEMORY_BUDGET).ok().map(|plan| plan.form);
         let step_cost = |form: LinearForm| {
