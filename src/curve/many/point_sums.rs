@@ -127,8 +127,8 @@ fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     *total = sums;
 }
 
-/// Fills sums under any likelihood, or that there are more of than registers: points are differentiated by tiles, and their products added by the one function
-/// for all models.
+/// Fills sums under any likelihood, of any number: points are differentiated by tiles, and their products added by the one function for all
+/// models.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn sum_in_tiles<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     model: &M,

@@ -20,7 +20,7 @@ pub(super) struct RobustFits<T> {
     searches: Vec<Search<T>>,
 }
 
-/// What all fits of a block do before any goes on.
+/// Round of fits, which all of a block finish before any begins the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Round {
     /// A fit with the scale that was given.

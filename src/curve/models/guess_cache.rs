@@ -21,7 +21,7 @@ struct Grids {
     numbers: Cell<usize>,
 }
 
-/// What the columns of a grid depend on, but for its first axis if it has several.
+/// Key of a grid: all that its columns depend on, but for the first of several axes.
 #[derive(Clone, Copy)]
 pub(super) struct GridKey<'k> {
     /// Name of the responses.
@@ -63,7 +63,7 @@ impl GuessCache {
         Some(grid)
     }
 
-    /// Returns the columns of a grid for this value of its first axis: so many numbers, which `fill` fills in where they are new.
+    /// Returns the columns of a grid for this value of its first axis: `numbers` of them, which `fill` fills in where they are new.
     pub(super) fn block(
         &self,
         grid: &KeptGrid,

@@ -24,7 +24,7 @@ pub(super) struct LinearFit {
 }
 
 impl LinearFit {
-    /// Creates a linear fit of so many data by `columns` columns.
+    /// Creates a linear fit of `rows` data by `columns` columns.
     pub(super) fn new(rows: usize, columns: usize) -> Self {
         LinearFit { rows, columns: vec![0.0; rows * columns], shares: vec![0.0; columns * columns] }
     }
