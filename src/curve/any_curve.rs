@@ -42,6 +42,7 @@ impl<T: Real> Curve<T> for AnyCurve<'_, T> {
         ref responses(x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated;
         ref linearize(x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
         ref differentiate(x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool>;
+        ref fitted_predictors(x: &[T], width: usize, b: &[T], fitted: &mut [T]) -> Evaluated<bool>;
         ref add_sums(rows: ModelRows<'_, T>, summand: Summand<'_, T>, sums: &mut ModelSums<'_, T>) -> bool;
         mut keep_within(lower: &[T], upper: &[T]) -> ();
     }

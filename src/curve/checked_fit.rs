@@ -44,6 +44,18 @@ impl<T: Real> CheckedFit<'_, T> {
             let first = if self.options.counts { "counts" } else { "a robust loss" };
             return conflict(first, "variable projection", "it takes a sum of squares");
         }
+        if self.data.has_errors_in_x() {
+            let errors = "errors in x";
+            if self.options.counts {
+                return conflict("counts", errors, "distances are made of residuals, which counts do not have");
+            }
+            if self.method.variable_projection {
+                return conflict("variable projection", errors, "distances are not linear in any parameter");
+            }
+            if let Noise::Correlated(_) = self.data.noise {
+                return conflict("a covariance of the data", errors, "each point has its own distance");
+            }
+        }
         if self.method.variable_projection && self.data.is_shared() {
             return conflict("variable projection", "several ranks", "it takes all rows, and no rank has them");
         }
@@ -155,6 +167,14 @@ impl<T: Real> CheckedFit<'_, T> {
 
     /// Solves from these parameters, under the robust loss if there is one. Collective.
     pub(super) fn solve_under_loss(&mut self, start: &[T]) -> Result<Report<T>, SolveError> {
+        match self.approach_errors_in_x(start) {
+            Some(approach) => self.solve_after(approach, start),
+            None => self.solve_from(start),
+        }
+    }
+
+    /// Solves from these parameters. Collective.
+    pub(super) fn solve_from(&mut self, start: &[T]) -> Result<Report<T>, SolveError> {
         match self.options.robust.clone() {
             Some(robust) => self.solve_robust(robust, start),
             None => self.solve(start),

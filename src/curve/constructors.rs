@@ -105,6 +105,41 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
         CurveFit::curve(FromVector(curve), x, y, &start)
     }
 
+    /// Fits an implicit curve, the points at which a closure `|x, [a, b, …]|` is zero, such as a circle, to rows of coordinates with
+    /// errors: the sum of the squared distances of the points from the curve is minimised, by
+    /// [orthogonal distance regression](super::ErrorsInX::OrthogonalDistance). Distances are in units of
+    /// [`sigma_x`](CurveFit::sigma_x), which is one, and relative, unless it is given.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    ///
+    /// let points = ndarray::array![[4.0, 2.1], [2.0, 3.9], [0.1, 2.0], [1.9, 0.1], [3.5, 3.3]];
+    /// let circle = CurveFit::implicit(
+    ///     |p, [x, y, r]| (x - p[0]).powi(2) + (y - p[1]).powi(2) - r * r,
+    ///     &points,
+    ///     [1.0, 1.0, 1.0_f64],
+    /// );
+    /// let fit = circle.names(["x", "y", "radius"]).fit()?;
+    /// assert!((fit.parameter("radius").unwrap().value - 1.95).abs() < 0.05);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn implicit<const N: usize, F: Fn(&[T], [Dual<T, N>; N]) -> Dual<T, N> + Send + Sync>(
+        condition: F,
+        x: impl Into<Rows<'a, T>>,
+        start: [T; N],
+    ) -> CurveFit<'a, T, FromClosure<F, N>> {
+        CurveFit::curve(FromClosure(condition), x, &[], &start).as_condition()
+    }
+
+    /// Fits a [`Model`] as an [implicit](Self::implicit) curve.
+    pub fn implicit_model<M: Model<T>>(
+        model: M,
+        x: impl Into<Rows<'a, T>>,
+        start: &[T],
+    ) -> CurveFit<'a, T, FromModel<M>> {
+        CurveFit::curve(FromModel(model), x, &[], start).as_condition()
+    }
+
     /// Fits a [`Model`].
     pub fn model<M: Model<T>>(
         model: M,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::iter::zip;
 
+use super::errors_in_x::{ObservedRow, PredictorSigma, observed_width, push_observed};
 use super::noise::{Noise, Whitening};
 use super::rows::Rows;
 use super::{CurveError, NanPolicy};
@@ -17,8 +18,10 @@ const SAMPLE: usize = 100_000;
 pub(super) struct Data<'a, T: Clone> {
     x: Cow<'a, [T]>,
     x_rows: usize,
-    /// Predictors in a row.
+    /// Entries in a row of `x`.
     width: usize,
+    /// Predictors in a row, which are its first entries. Others carry its observation.
+    predictors: usize,
     y: Cow<'a, [T]>,
     y_rows: usize,
     /// Responses in a row.
@@ -41,7 +44,69 @@ impl<'a, T: Real> Data<'a, T> {
         let (x_rows, width, y_rows, outputs) = (x.count(), x.width(), y.count(), y.width());
         let (x, y, response_names, omitted) = (x.into_flat(), y.into_flat(), Vec::new(), Vec::new());
         let (noise, ranks, all_rows, all_omitted) = (Noise::Uniform, Communicator::single(), y_rows, 0);
-        Data { x, x_rows, width, y, y_rows, outputs, response_names, noise, omitted, ranks, all_rows, all_omitted }
+        let predictors = width;
+        Data {
+            x,
+            x_rows,
+            width,
+            predictors,
+            y,
+            y_rows,
+            outputs,
+            response_names,
+            noise,
+            omitted,
+            ranks,
+            all_rows,
+            all_omitted,
+        }
+    }
+
+    /// The same predictors, to which the responses are zero.
+    pub(super) fn with_zero_responses(self) -> Self {
+        let rows = self.x_rows;
+        Data { y: vec![T::ZERO; rows].into(), y_rows: rows, all_rows: rows, outputs: 1, ..self }
+    }
+
+    /// Makes each row carry its observation, with the standard deviations of its predictors; those of its responses are zero if the
+    /// curve is a condition.
+    pub(super) fn carrying_observations(
+        self,
+        sigma_x: &PredictorSigma<'_, T>,
+        is_implicit: bool,
+    ) -> Result<Self, CurveError> {
+        self.check_shapes(None)?;
+        let (predictors, outputs) = (self.width, self.outputs);
+        let width = observed_width(predictors, outputs);
+        let mut x = Vec::with_capacity(self.y_rows * width);
+        for row in 0..self.y_rows {
+            let sigma_y = |index| if is_implicit { T::ZERO } else { self.noise.sigma(index) };
+            let responses = row * outputs..(row + 1) * outputs;
+            let own_x = &self.x[row * predictors..(row + 1) * predictors];
+            let parts = [own_x, sigma_x.of_row(row), &self.y[responses.clone()]];
+            push_observed(&mut x, parts, responses.map(sigma_y));
+        }
+        Ok(Data { x: x.into(), width, ..self })
+    }
+
+    /// The same rows without the errors of their predictors.
+    pub(super) fn with_exact_predictors(&self) -> Data<'_, T> {
+        let rows = self.x.chunks_exact(self.width);
+        let x: Vec<T> = rows.flat_map(|row| &row[..self.predictors]).copied().collect();
+        let data = self.with_responses(self.y.to_vec());
+        Data { x: x.into(), width: self.predictors, omitted: self.omitted.clone(), ..data }
+    }
+
+    /// The same rows with other observations.
+    pub(super) fn observing(&self, x: &[T], y: Vec<T>) -> Data<'_, T> {
+        let (predictors, outputs) = (self.predictors, self.outputs);
+        let mut rows = Vec::with_capacity(self.x.len());
+        for (row, old) in self.x.chunks_exact(self.width).enumerate() {
+            let ObservedRow { sigma_x, sigma_y, .. } = ObservedRow::of(old, predictors);
+            let [x, y] = [(x, predictors), (&y[..], outputs)].map(|(of, width)| &of[row * width..(row + 1) * width]);
+            push_observed(&mut rows, [x, sigma_x, y], sigma_y.iter().copied());
+        }
+        Data { x: rows.into(), ..self.with_responses(y) }
     }
 
     /// Creates `count` observations of zero, each with its index as the predictor; with a sigma of one if the noise is known.
@@ -101,9 +166,25 @@ impl<'a, T: Real> Data<'a, T> {
         self.y_rows
     }
 
-    /// Predictors in a row.
+    /// Entries in a row of [`x`](Self::x).
     pub(super) fn width(&self) -> usize {
         self.width
+    }
+
+    /// Predictors in a row; the number of the data set counts as one.
+    pub(super) fn predictors_in_row(&self) -> usize {
+        self.predictors
+    }
+
+    /// Standard deviations of the predictors of a row, where there are errors in x. The data sets of a global fit have their own.
+    pub(super) fn sigma_x(&self, row: usize) -> Option<&[T]> {
+        let is_own = self.width == observed_width(self.predictors, self.outputs);
+        is_own.then(|| ObservedRow::of(&self.x[row * self.width..][..self.width], self.predictors).sigma_x)
+    }
+
+    /// Rows carry their observations, as there are errors in the predictors.
+    pub(super) fn has_errors_in_x(&self) -> bool {
+        self.width > self.predictors
     }
 
     /// Responses in a row.
@@ -171,14 +252,17 @@ impl<'a, T: Real> Data<'a, T> {
         let (x, y, noise) = (gather(&self.x, width), gather(&self.y, outputs), self.noise.select(&responses)?);
         let (x_rows, y_rows, all_rows, omitted, all_omitted) = (rows, rows, rows, Vec::new(), 0);
         let (response_names, ranks) = (self.response_names.clone(), self.ranks.clone());
-        Ok(Data { x, x_rows, width, y, y_rows, outputs, response_names, noise, omitted, ranks, all_rows, all_omitted })
+        Ok(Data { x, x_rows, y, y_rows, response_names, noise, omitted, ranks, all_rows, all_omitted, ..*self })
     }
 
     /// Rows of several data sets after each other, with the number of its set at the head of each row.
     pub(super) fn joined<'p>(
         sets: impl Iterator<Item = &'p Data<'p, T>> + Clone,
     ) -> Result<Data<'static, T>, CurveError> {
-        let width = 1 + sets.clone().map(|set| set.width).max().unwrap_or(0);
+        let longest = |of: fn(&Data<'p, T>) -> usize| 1 + sets.clone().map(of).max().unwrap_or(0);
+        let (predictors, mut width) = (longest(|set| set.predictors), longest(|set| set.width));
+        // Rows of data are told from rows of predictors by their length.
+        width += usize::from(width == predictors && sets.clone().any(Data::has_errors_in_x));
         let (mut x, mut y, mut omitted, mut before) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for (number, set) in sets.clone().enumerate() {
             for row in 0..set.y_rows {
@@ -197,7 +281,21 @@ impl<'a, T: Real> Data<'a, T> {
         let noise = Noise::joined(sets.map(|set| (&set.noise, set.y.len())))?;
         let (x, y, all_omitted) = (x.into(), y.into(), omitted.len());
         let (x_rows, y_rows, all_rows) = (rows, rows, rows);
-        Ok(Data { x, x_rows, width, y, y_rows, outputs, response_names, noise, omitted, ranks, all_rows, all_omitted })
+        Ok(Data {
+            x,
+            x_rows,
+            width,
+            predictors,
+            y,
+            y_rows,
+            outputs,
+            response_names,
+            noise,
+            omitted,
+            ranks,
+            all_rows,
+            all_omitted,
+        })
     }
 
     /// Checks the data, and leaves out masked rows, and missing ones if the policy says so. A row counts as missing where any of
@@ -241,7 +339,7 @@ impl<'a, T: Real> Data<'a, T> {
         if !self.is_shared() {
             return Ok(self);
         }
-        let own = [self.width, self.outputs, self.y_rows, self.omitted.len()];
+        let own = [self.width, self.outputs, self.y_rows, self.omitted.len(), self.predictors];
         let all = self.ranks.all_gather(&own.map(|count| count as f64))?;
         let all: Vec<Vec<usize>> = all.iter().map(|own| own.iter().map(|&count| count as usize).collect()).collect();
         let mut with_rows = all.iter().enumerate().filter(|(_, counts)| counts[2] > 0);
@@ -252,7 +350,14 @@ impl<'a, T: Real> Data<'a, T> {
             return Err(RankError { rank, message }.into());
         }
         let sum = |place: usize| all.iter().map(|counts| counts[place]).sum();
-        Ok(Data { width: like[0], outputs: like[1], all_rows: sum(2), all_omitted: sum(3), ..self })
+        Ok(Data {
+            width: like[0],
+            outputs: like[1],
+            all_rows: sum(2),
+            all_omitted: sum(3),
+            predictors: like[4],
+            ..self
+        })
     }
 
     /// Predictors and responses of all ranks as they came in, rank after rank, for a look at them; evenly thinned out where
@@ -316,17 +421,15 @@ impl<'a, T: Real> Data<'a, T> {
 
     /// The first number of a row that is not finite.
     fn missing(&self, row: usize) -> Option<CurveError> {
-        let column = |name: &str, values: &[T], width: usize| {
-            let values = &values[row * width..(row + 1) * width];
-            let at = values.iter().position(|value| !value.is_finite())?;
-            let variable = if width == 1 { name.into() } else { format!("{name}{}", at + 1) };
-            Some(CurveError::NonFiniteDatum { variable, row, value: values[at].to_f64() })
-        };
+        let column = |name: &str, values: &[T], width: usize| entry(name, &values[row * width..(row + 1) * width], row);
         let sigma = match &self.noise {
             Noise::Sigma(sigma) => column("sigma", sigma, self.outputs),
             _ => None,
         };
-        column("x", &self.x, self.width).or_else(|| column("y", &self.y, self.outputs)).or(sigma)
+        let (x, rest) = self.x[row * self.width..][..self.width].split_at(self.predictors);
+        let y = || column("y", &self.y, self.outputs);
+        // Of what a row carries of its observation, the standard deviations of the predictors are known from nowhere else.
+        entry("x", x, row).or_else(y).or(sigma).or_else(|| entry("sigma_x", rest.get(..self.predictors)?, row))
     }
 
     /// Names the responses of a row.
@@ -343,4 +446,11 @@ impl<'a, T: Real> Data<'a, T> {
     pub(super) fn with_whitening(self, whitening: Whitening<T>) -> Self {
         Data { noise: Noise::Correlated(whitening), ..self }
     }
+}
+
+/// The first of these entries of a row that is not finite.
+fn entry<T: Real>(name: &str, values: &[T], row: usize) -> Option<CurveError> {
+    let at = values.iter().position(|value| !value.is_finite())?;
+    let variable = if values.len() == 1 { name.into() } else { format!("{name}{}", at + 1) };
+    Some(CurveError::NonFiniteDatum { variable, row, value: values[at].to_f64() })
 }

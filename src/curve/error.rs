@@ -65,6 +65,30 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
+    /// The standard deviations of the predictors do not match them.
+    #[error(
+        "sigma_x has {found_rows} x {found_columns} entries: give {rows} x {columns}, one for each predictor, or one row for all"
+    )]
+    SigmaXShape {
+        /// Rows of the data.
+        rows: usize,
+        /// Predictors in a row.
+        columns: usize,
+        /// Rows of the standard deviations.
+        found_rows: usize,
+        /// Standard deviations in a row.
+        found_columns: usize,
+    },
+    /// A standard deviation of a predictor is negative.
+    #[error("sigma_x is {value} in row {}, column {}: it must not be negative", row + 1, column + 1)]
+    NegativeSigmaX {
+        /// Index of the row, from 0; messages count from 1.
+        row: usize,
+        /// Index of the predictor, from 0; messages count from 1.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
     /// The covariance of the data is not a matrix of one row and column a response.
     #[error("the covariance of the data is {rows} x {columns}{}", .responses.map_or(String::new(), |count| format!(", for {}", counted(count, "response"))))]
     CovarianceShape {

@@ -179,12 +179,14 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         let parts = sets.into_iter().zip(own).map(|((name, checked), parameters)| DataSetCurve {
             name,
             curve: checked.curve,
-            width: checked.data.width(),
+            width: checked.data.predictors_in_row(),
+            data_width: checked.data.width(),
             parameters,
         });
         let parts = parts.collect();
+        let data_width = data.width();
         let names = parameters.into_iter().map(|parameter| parameter.name).collect();
-        Ok(CurveFit::of_parts(GlobalCurve { parts, names }, data, start, options, method))
+        Ok(CurveFit::of_parts(GlobalCurve { parts, names, data_width }, data, start, options, method))
     }
 
     /// Fits all data sets together.

@@ -16,6 +16,8 @@ pub struct GlobalCurve<'a, T> {
     pub(super) parts: Vec<DataSetCurve<'a, T>>,
     /// Names of all parameters.
     pub(super) names: Vec<String>,
+    /// Entries in a row of the data of all sets.
+    pub(super) data_width: usize,
 }
 
 /// The curve of one data set.
@@ -24,6 +26,8 @@ pub(super) struct DataSetCurve<'a, T> {
     pub(super) curve: AnyCurve<'a, T>,
     /// Predictors in a row, without the number of the set.
     pub(super) width: usize,
+    /// Entries in a row of the data, which may carry its observation, without the number of the set.
+    pub(super) data_width: usize,
     /// Indices of its own parameters among all, in its order.
     pub(super) parameters: Vec<usize>,
 }
@@ -55,15 +59,16 @@ impl<'a, T: Real> GlobalCurve<'a, T> {
         x: &[T],
         width: usize,
         b: &[T],
-        mut work: impl FnMut(&DataSetCurve<'a, T>, Range<usize>, &[T], &[T]) -> Evaluated,
+        mut work: impl FnMut(&DataSetCurve<'a, T>, Range<usize>, (&[T], usize), &[T]) -> Evaluated,
     ) -> Evaluated {
         let mut own_x = Vec::new();
         for (part, rows) in self.runs(x, width)? {
             let part = &self.parts[part];
+            let own_width = if width == self.data_width { part.data_width } else { part.width };
             let predictors = x[rows.start * width..rows.end * width].chunks_exact(width);
             own_x.clear();
-            predictors.for_each(|row| own_x.extend_from_slice(&row[1..=part.width]));
-            work(part, rows, &own_x, &part.own(b))?;
+            predictors.for_each(|row| own_x.extend_from_slice(&row[1..=own_width]));
+            work(part, rows, (&own_x, own_width), &part.own(b))?;
         }
         Ok(())
     }
@@ -96,8 +101,8 @@ impl<T: Real> Curve<T> for GlobalCurve<'_, T> {
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
         let outputs = self.response_count();
-        self.for_runs(x, width, b, |part, rows, x, b| {
-            part.curve.responses(x, part.width, b, &mut y[rows.start * outputs..rows.end * outputs])
+        self.for_runs(x, width, b, |part, rows, (x, width), b| {
+            part.curve.responses(x, width, b, &mut y[rows.start * outputs..rows.end * outputs])
         })
     }
 
@@ -105,16 +110,36 @@ impl<T: Real> Curve<T> for GlobalCurve<'_, T> {
         let (outputs, n) = (self.response_count(), self.names.len());
         jacobian.fill(T::ZERO);
         let mut narrow = Vec::new();
-        self.for_runs(x, width, b, |part, rows, x, b| {
+        self.for_runs(x, width, b, |part, rows, (x, width), b| {
             let responses = rows.start * outputs..rows.end * outputs;
             narrow.resize(responses.len() * b.len(), T::ZERO);
-            part.curve.linearize(x, part.width, b, &mut y[responses.clone()], &mut narrow)?;
+            part.curve.linearize(x, width, b, &mut y[responses.clone()], &mut narrow)?;
             let wide = jacobian[responses.start * n..responses.end * n].chunks_exact_mut(n);
             for (wide, narrow) in wide.zip(narrow.chunks_exact(b.len())) {
                 part.parameters.iter().zip(narrow).for_each(|(&index, &derivative)| wide[index] = derivative);
             }
             Ok(())
         })
+    }
+
+    /// Sets without errors in their predictors keep those.
+    fn fitted_predictors(&self, x: &[T], width: usize, b: &[T], fitted: &mut [T]) -> Evaluated<bool> {
+        let own_width = 1 + self.parts.iter().map(|part| part.width).max().unwrap_or(0);
+        let mut any = false;
+        for (row, fitted) in x.chunks_exact(width).zip(fitted.chunks_exact_mut(own_width)) {
+            fitted.copy_from_slice(&row[..own_width]);
+        }
+        self.for_runs(x, width, b, |part, rows, (x, width), b| {
+            let mut own = vec![T::ZERO; rows.len() * part.width];
+            if part.curve.fitted_predictors(x, width, b, &mut own)? {
+                any = true;
+                for (row, own) in rows.zip(own.chunks_exact(part.width)) {
+                    fitted[row * own_width + 1..][..part.width].copy_from_slice(own);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(any)
     }
 
     fn derivatives_are_cheap(&self) -> bool {

@@ -108,6 +108,14 @@ pub trait Curve<T: Real>: Send + Sync {
     /// Fills `y` with the responses to rows of `width` predictors, row after row.
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated;
 
+    /// Fills in the predictors of the points nearest to the observations that rows carry, and returns `true`; `false` where rows carry
+    /// none.
+    #[doc(hidden)]
+    fn fitted_predictors(&self, x: &[T], width: usize, b: &[T], fitted: &mut [T]) -> Evaluated<bool> {
+        let _ = (x, width, b, fitted);
+        Ok(false)
+    }
+
     /// Fills `y` as [`responses`](Self::responses) does, and `jacobian` with their derivatives, a row for each response.
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
 

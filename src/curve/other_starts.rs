@@ -105,12 +105,12 @@ impl OtherStarts {
     /// Points that fill the likely sizes evenly, within bounds.
     fn points<T: Real>(&self, checked: &CheckedFit<'_, T>, count: usize) -> Vec<Vec<T>> {
         let (data, parameters) = (&checked.data, &checked.map.parameters);
-        let columns = |values: &[T], width: usize| -> Vec<Extent> {
-            (0..width).filter_map(|column| Extent::of(values.iter().skip(column).step_by(width))).collect()
+        let columns = |values: &[T], width: usize, count: usize| -> Vec<Extent> {
+            (0..count).filter_map(|column| Extent::of(values.iter().skip(column).step_by(width))).collect()
         };
-        let mut extents = columns(data.x(), data.width());
+        let mut extents = columns(data.x(), data.width(), data.predictors_in_row());
         if !self.can_eliminate() {
-            extents.extend(columns(data.y(), data.outputs()));
+            extents.extend(columns(data.y(), data.outputs(), data.outputs()));
         }
         let given: Vec<T> = parameters.iter().map(|parameter| parameter.start).collect();
         let place = |shares: &[f64]| {

@@ -70,6 +70,10 @@ impl<T: Real> Curve<T> for RememberingCurve<'_, T> {
         Ok(())
     }
 
+    fn fitted_predictors(&self, x: &[T], width: usize, b: &[T], fitted: &mut [T]) -> Evaluated<bool> {
+        self.curve.fitted_predictors(x, width, b, fitted)
+    }
+
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {
         self.curve.keep_within(lower, upper);
         self.recent(RecentEvaluations::forget);

@@ -32,10 +32,11 @@ impl<T: Real> FittedCurve<'_, T> {
     pub fn data_sets(&self) -> Evaluated<Vec<FittedDataSet<T>>> {
         let Some(curve) = self.checked.curve.as_global() else { return Ok(Vec::new()) };
         let data = &self.checked.data;
-        let (all, outputs) = (self.responses(), data.outputs());
+        let (all, outputs) = (self.fitted(), data.outputs());
         let of_run = |(part, rows): (usize, Range<usize>)| {
             let responses = rows.start * outputs..rows.end * outputs;
-            let (observed, fitted) = (data.y()[responses.clone()].to_vec(), all[responses].to_vec());
+            let observed = data.y()[responses.clone()].to_vec();
+            let fitted: Vec<T> = responses.map(|index| all[index]).collect();
             let residuals = observed.iter().zip(&fitted).map(|(&observed, &fitted)| observed - fitted).collect();
             FittedDataSet { name: curve.parts[part].name.clone(), rows, observed, fitted, residuals }
         };

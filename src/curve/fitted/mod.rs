@@ -5,6 +5,7 @@ mod bootstrap;
 mod contour;
 mod criteria;
 mod data_sets;
+mod fitted_points;
 mod influence;
 mod noise;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
@@ -42,6 +43,7 @@ use crate::solver::{CovarianceError, Report};
 pub use bootstrap::{Bootstrap, FailedReplicate};
 pub use contour::{Contour, ContourPoint};
 pub use data_sets::FittedDataSet;
+use fitted_points::FittedPoints;
 pub use influence::Influence;
 pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
 pub use resampling::{BootstrapError, Resampling};
@@ -68,8 +70,11 @@ pub struct FittedCurve<'a, T: Real> {
     covariance_error: Option<CovarianceError>,
     /// Sums of squares over all responses.
     squares: Squares<T>,
-    /// The responses of the curve to the predictors it was fitted to, evaluated when they are asked for.
+    /// The responses of the curve to the predictors it was fitted to, evaluated when they are asked for; with errors in x, the observed
+    /// responses moved by their distances.
     responses: OnceLock<Vec<T>>,
+    /// Points of the curve that are nearest to the observations, where there are errors in x.
+    points: OnceLock<Option<FittedPoints<T>>>,
     /// Sums that standard errors under a robust loss are made of.
     robust: Option<RobustSums<T>>,
     /// Further sums over all responses, computed when first needed; but at once where ranks have to make them together.
@@ -98,7 +103,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         });
         let parameters = parameters.collect();
         let noise = ResponseNoise::of(&checked, &covariance, robust.as_ref())?;
-        let (responses, totals) = (OnceLock::new(), OnceLock::new());
+        let (responses, points, totals) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let mut fit = FittedCurve {
             inference: FitInference { parameters, covariance, noise },
             checked,
@@ -107,6 +112,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
             covariance_error,
             squares,
             responses,
+            points,
             robust,
             totals,
             warnings: Vec::new(),
@@ -146,10 +152,11 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         ArrayView1::from(self.checked.data.y())
     }
 
-    /// The responses of the curve to the predictors it was fitted to, this rank's. They are evaluated by the first call, and kept;
-    /// infinite if the curve, which was evaluated with these parameters before, now returns an error.
+    /// The responses of the curve to the predictors it was fitted to, this rank's; with [errors in x](super::CurveFit::sigma_x), to
+    /// [`fitted_x`](Self::fitted_x). They are evaluated by the first call, and kept; infinite if the curve, which was evaluated with these
+    /// parameters before, now returns an error.
     pub fn fitted(&self) -> ArrayView1<'_, T> {
-        ArrayView1::from(self.responses())
+        ArrayView1::from(self.points().map_or_else(|| self.responses(), |points| &points.y))
     }
 
     pub(super) fn responses(&self) -> &[T] {
@@ -159,7 +166,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
 
     /// The curve with its statistics.
     fn uncertain_curve(&self) -> Evaluated<UncertainCurve<'_, T>> {
-        let (curve, width) = (&self.checked.curve, self.checked.data.width());
+        let (curve, width) = (&self.checked.curve, self.checked.data.predictors_in_row());
         Ok(UncertainCurve { curve, width, inference: &self.inference })
     }
 }

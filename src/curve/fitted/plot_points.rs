@@ -14,7 +14,7 @@ const LITTLE_WEIGHT: f64 = 0.1;
 impl<T: Real> FittedCurve<'_, T> {
     /// Predictors in a row, besides the number of its data set.
     pub(super) fn own_predictors(&self) -> usize {
-        self.checked.data.width().saturating_sub(usize::from(self.has_data_sets()))
+        self.checked.data.predictors_in_row().saturating_sub(usize::from(self.has_data_sets()))
     }
 
     fn has_data_sets(&self) -> bool {
@@ -28,6 +28,7 @@ impl<T: Real> FittedCurve<'_, T> {
         }
         let (data, response_noise) = (&self.checked.data, &self.inference.noise);
         let (width, outputs, unit) = (data.width(), data.outputs(), response_noise.unit());
+        let place = data.predictors_in_row() - 1;
         let (residuals, whitened, has_sets) = (self.residuals(), self.whitened_residuals(), self.has_data_sets());
         let point = |index: usize| {
             let row = index / outputs;
@@ -46,8 +47,9 @@ impl<T: Real> FittedCurve<'_, T> {
                 _ => residuals[index].to_f64(),
             };
             let set = if has_sets { data.x()[row * width].to_f64() as usize } else { 0 };
-            let (x, y) = (data.x()[(row + 1) * width - 1].to_f64(), data.y()[index].to_f64());
-            PlotPoint { set, x, y, error, residual, is_outlier }
+            let (x, y) = (data.x()[row * width + place].to_f64(), data.y()[index].to_f64());
+            let x_error = data.sigma_x(row).and_then(|sigma| unit.map(|unit| sigma[place].to_f64() * unit));
+            PlotPoint { set, x, y, x_error, error, residual, is_outlier }
         };
         Some((0..data.y().len()).map(point).collect())
     }

@@ -25,7 +25,7 @@ const REPLICATES: usize = 1000;
 /// |---|---|---|
 /// | [`residuals`](Self::residuals) (the default) | residuals, put on the fitted curve | the curve is right, and the noise alike everywhere but for its sigma |
 /// | [`cases`](Self::cases) | rows of the data | the rows are a random sample |
-/// | [`parametric`](Self::parametric) (the default of counts) | normal noise, or Poisson counts, about the fitted curve | the curve and the distribution are right |
+/// | [`parametric`](Self::parametric) (the default of counts, and with errors in x) | normal noise, or Poisson counts, about the fitted curve | the curve and the distribution are right |
 pub struct Resampling<'f, 'a, T: Real> {
     fit: &'f FittedCurve<'a, T>,
     replicates: usize,
@@ -45,6 +45,9 @@ pub enum BootstrapError {
     /// Residuals of counts are not alike.
     #[error("counts have no residuals that could be exchanged: draw cases, or from the Poisson distribution")]
     ResidualsOfCounts,
+    /// Residuals of two directions cannot be exchanged.
+    #[error("with errors in x, observations have residuals in two directions: draw cases, or normal noise")]
+    ResidualsWithErrorsInX,
     /// Rows that are correlated cannot be drawn one by one.
     #[error("the covariance of the data ties its rows together: draw residuals, or normal noise")]
     CorrelatedCases,
@@ -167,10 +170,13 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
             return Err(BootstrapError::SharedRows { ranks: checked.data.ranks().size() });
         }
         let counts = checked.is_of_counts();
-        let scheme = self.scheme.unwrap_or(if counts { Scheme::Parametric } else { Scheme::Residuals });
+        let has_errors_in_x = checked.data.has_errors_in_x();
+        let default = if counts || has_errors_in_x { Scheme::Parametric } else { Scheme::Residuals };
+        let scheme = self.scheme.unwrap_or(default);
         let (data, map) = (&checked.data, &checked.map);
         let draw = match scheme {
             Scheme::Residuals if counts => return Err(BootstrapError::ResidualsOfCounts),
+            Scheme::Residuals if has_errors_in_x => return Err(BootstrapError::ResidualsWithErrorsInX),
             Scheme::Residuals if inference.degrees_of_freedom() == 0 => return Err(BootstrapError::NoDegreesOfFreedom),
             Scheme::Residuals => Draw::residuals(data, self.fit.whitened_residuals(), &self.fit.basis()?.leverages()),
             Scheme::Cases if matches!(data.noise, Noise::Correlated(_)) => return Err(BootstrapError::CorrelatedCases),
@@ -180,7 +186,11 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
                 Draw::Normal(inference.noise_variance().ok_or(BootstrapError::NoDegreesOfFreedom)?.sqrt())
             }
         };
-        Ok(DrawSource { data, fitted: self.fit.responses(), draw })
+        let (fitted, fitted_x) = match self.fit.points() {
+            Some(points) => (&points.y[..], Some(&points.x)),
+            None => (self.fit.responses(), None),
+        };
+        Ok(DrawSource { data, fitted, fitted_x, draw })
     }
 
     fn gather(&self, results: Vec<Result<Vec<T>, FitFailure>>) -> Bootstrap<T> {

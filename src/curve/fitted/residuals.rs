@@ -7,15 +7,17 @@ use crate::real::Real;
 use crate::statistics::{self, Test};
 
 impl<T: Real> FittedCurve<'_, T> {
-    /// Observed minus fitted responses, row after row; of this rank's rows.
+    /// Observed minus [fitted](Self::fitted) responses, row after row; of this rank's rows.
     pub fn residuals(&self) -> Vec<T> {
-        self.checked.data.y().iter().zip(self.responses()).map(|(&observed, &fitted)| observed - fitted).collect()
+        self.checked.data.y().iter().zip(self.fitted()).map(|(&observed, &fitted)| observed - fitted).collect()
     }
 
     /// The [residuals](Self::residuals), brought to equal variance: divided by sigma, or by the root of the mean of a count
-    /// (Pearson's residuals), or multiplied by the inverse of the Cholesky factor of the data's covariance.
+    /// (Pearson's residuals), or multiplied by the inverse of the Cholesky factor of the data's covariance. With
+    /// [errors in x](crate::CurveFit::sigma_x), they are the distances of the observations from the curve.
     pub fn whitened_residuals(&self) -> Vec<T> {
-        let mut residuals = self.residuals();
+        let observed = self.checked.data.y().iter().zip(self.responses());
+        let mut residuals: Vec<T> = observed.map(|(&observed, &fitted)| observed - fitted).collect();
         self.checked.whiten(0, self.responses(), &mut residuals);
         residuals
     }

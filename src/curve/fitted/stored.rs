@@ -17,7 +17,7 @@ impl<T: Real> FittedCurve<'_, T> {
     pub fn to_stored_without_data(&self) -> StoredFit<T> {
         StoredFit {
             curve: self.checked.curve.to_any_model().map(curve_of),
-            width: self.checked.data.width(),
+            width: self.checked.data.predictors_in_row(),
             outputs: self.checked.data.outputs(),
             inference: self.inference.clone(),
             criteria: self.criteria(),

@@ -75,7 +75,9 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         let size = if checked.options.absolute_sigma { "absolute" } else { "relative" };
         let noise = match (&checked.likelihood, &checked.data.noise) {
             (Likelihood::Poisson, _) => "Poisson counts".to_owned(),
+            (_, Noise::Uniform) if checked.data.has_errors_in_x() => "relative errors in x".to_owned(),
             (_, Noise::Uniform) => String::new(),
+            (_, Noise::Sigma(_)) if checked.data.has_errors_in_x() => format!("{size} sigma, with errors in x"),
             (_, Noise::Sigma(_)) => format!("{size} sigma"),
             (_, Noise::Correlated(_)) => format!("{size} covariance"),
         };

@@ -3,6 +3,7 @@
 use std::iter::zip;
 
 use chacha20::ChaCha8Rng;
+use ndarray::{Array2, ArrayView1};
 use rand_distr::{Distribution, Poisson, StandardNormal};
 
 use crate::curve::CurveError;
@@ -23,6 +24,8 @@ pub(super) struct DrawSource<'p, T: Clone> {
     pub(super) data: &'p Data<'p, T>,
     /// The responses of the curve.
     pub(super) fitted: &'p [T],
+    /// Predictors at which these are, where there are errors in x.
+    pub(super) fitted_x: Option<&'p Array2<T>>,
     pub(super) draw: Draw<T>,
 }
 
@@ -63,7 +66,11 @@ impl<T: Real> DrawSource<'_, T> {
             Draw::Cases { free } => self.some_rows(*free, &mut random),
             Draw::Normal(size) => {
                 let mut draw = || T::from_f64(StandardNormal.sample(&mut random)) * *size;
-                Ok(self.with_noise(self.fitted.iter().map(|_| draw()).collect()))
+                let data = self.with_noise(self.fitted.iter().map(|_| draw()).collect());
+                Ok(match self.fitted_x {
+                    Some(fitted_x) => self.with_errors_in_x(fitted_x, &data, draw),
+                    None => data,
+                })
             }
             Draw::Poisson => {
                 let draw = |&mean: &T| T::from_f64(count(mean.to_f64(), &mut random));
@@ -84,6 +91,16 @@ impl<T: Real> DrawSource<'_, T> {
         self.data.noise.colour(&mut noise);
         zip(&mut noise, self.fitted).for_each(|(y, &fitted)| *y += fitted);
         self.data.with_responses(noise)
+    }
+
+    /// The data with other predictors as well, each off by its deviation times a number that is drawn.
+    fn with_errors_in_x(&self, fitted_x: &Array2<T>, data: &Data<'_, T>, mut draw: impl FnMut() -> T) -> Data<'_, T> {
+        let row = |(row, fitted): (usize, ArrayView1<'_, T>)| {
+            let sigma = self.data.sigma_x(row).unwrap_or_default();
+            fitted.iter().zip(sigma).map(|(&x, &sigma)| x + sigma * draw()).collect::<Vec<_>>()
+        };
+        let x: Vec<T> = fitted_x.rows().into_iter().enumerate().flat_map(row).collect();
+        self.data.observing(&x, data.y().to_vec())
     }
 
     /// Draws as many rows as there are, with replacement; enough of them must be different.

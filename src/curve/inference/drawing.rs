@@ -80,9 +80,10 @@ fn drawn<'p>(points: impl Iterator<Item = &'p PlotPoint>) -> Series {
     let (outliers, good): (Vec<&PlotPoint>, Vec<&PlotPoint>) = points.partition(|point| point.is_outlier);
     let mut series = Series::new().residuals(good.iter().map(|point| (point.x, point.residual)));
     for point in good {
-        series = match point.error {
-            Some(error) => series.points_with_errors([(point.x, point.y, error)]),
-            None => series.points([(point.x, point.y)]),
+        series = match (point.x_error, point.error) {
+            (Some(of_x), of_y) => series.points_with_xy_errors([(point.x, point.y, of_x, of_y.unwrap_or_default())]),
+            (None, Some(error)) => series.points_with_errors([(point.x, point.y, error)]),
+            (None, None) => series.points([(point.x, point.y)]),
         };
     }
     series.outliers(outliers.iter().map(|point| (point.x, point.y)))

@@ -7,7 +7,9 @@ pub(in crate::curve) struct PlotPoint {
     pub(in crate::curve) set: usize,
     pub(in crate::curve) x: f64,
     pub(in crate::curve) y: f64,
-    /// Its standard deviation.
+    /// Standard deviation of `x`, of the last predictor of its row.
+    pub(in crate::curve) x_error: Option<f64>,
+    /// Standard deviation of `y`.
     pub(in crate::curve) error: Option<f64>,
     pub(in crate::curve) residual: f64,
     pub(in crate::curve) is_outlier: bool,

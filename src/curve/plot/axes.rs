@@ -24,7 +24,7 @@ impl Axes {
 }
 
 fn x_values(series: &Series) -> impl Iterator<Item = f64> {
-    let points = series.points.iter().map(|point| point.x);
+    let points = series.points.iter().flat_map(|point| [point.x, point.x - point.x_error, point.x + point.x_error]);
     let lines = series.curve.iter().chain(&series.residuals).map(|&(x, _)| x);
     points.chain(lines).chain(series.edges().map(|&(x, ..)| x))
 }

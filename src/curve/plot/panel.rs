@@ -139,13 +139,20 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
     /// Draws points; error bars are cut off where the panel ends.
     pub(super) fn points(&mut self, points: &[SeriesPoint], color: RGBColor) -> DrawResult<(), DB> {
         let radius = radius(points.len());
+        let bar = ShapeStyle { filled: true, ..stroke(color, 1.2) };
+        let bars = points.iter().filter(|point| point.x_error > 0.0 && point.mark == Mark::Datum).filter_map(|point| {
+            let [low, high] = [-1.0, 1.0].map(|side| self.x.nearest(point.x + side * point.x_error));
+            let y = self.y.place(point.y)?;
+            Some(PathElement::new([(low?, y), (high?, y)], bar))
+        });
+        let bars: Vec<_> = bars.collect();
+        self.chart.draw_series(bars)?;
         let elements = points.iter().filter_map(|point| {
             let at = (self.x.place(point.x)?, self.y.place(point.y)?);
             let ends = (self.y.nearest(point.y - point.error), self.y.nearest(point.y + point.error));
             let element: DynElement<'static, DB, (f64, f64)> = match (point.mark, ends) {
                 (Mark::Datum, (Some(low), Some(high))) if point.error > 0.0 => {
-                    let style = ShapeStyle { filled: true, ..stroke(color, 1.2) };
-                    ErrorBar::new_vertical(at.0, low, at.1, high, style, 2 * px(radius) as u32).into_dyn()
+                    ErrorBar::new_vertical(at.0, low, at.1, high, bar, 2 * px(radius) as u32).into_dyn()
                 }
                 (Mark::Datum, _) => Circle::new(at, px(radius), color.filled()).into_dyn(),
                 (Mark::Outlier, _) => Circle::new(at, px(radius + 0.5), stroke(color, 1.4)).into_dyn(),

@@ -19,7 +19,9 @@ pub struct Series {
 pub(super) struct SeriesPoint {
     pub(super) x: f64,
     pub(super) y: f64,
-    /// Half the length of its error bar; 0 for none.
+    /// Half the length of its horizontal error bar; 0 for none.
+    pub(super) x_error: f64,
+    /// Half the length of its vertical error bar; 0 for none.
     pub(super) error: f64,
     pub(super) mark: Mark,
 }
@@ -58,9 +60,20 @@ impl Series {
     }
 
     /// Adds data, `(x, y, error)`; the bars reach from `y − error` to `y + error`.
-    pub fn points_with_errors(mut self, points: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
-        let points = points.into_iter();
-        self.points.extend(points.map(|(x, y, error)| SeriesPoint { x, y, error: error.abs(), mark: Mark::Datum }));
+    pub fn points_with_errors(self, points: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
+        self.points_with_xy_errors(points.into_iter().map(|(x, y, error)| (x, y, 0.0, error)))
+    }
+
+    /// Adds data with error bars in both directions, `(x, y, x_error, y_error)`.
+    pub fn points_with_xy_errors(mut self, points: impl IntoIterator<Item = (f64, f64, f64, f64)>) -> Self {
+        let point = |(x, y, x_error, error): (f64, f64, f64, f64)| SeriesPoint {
+            x,
+            y,
+            x_error: x_error.abs(),
+            error: error.abs(),
+            mark: Mark::Datum,
+        };
+        self.points.extend(points.into_iter().map(point));
         self
     }
 
@@ -75,7 +88,7 @@ impl Series {
     }
 
     fn marked(mut self, points: impl IntoIterator<Item = (f64, f64)>, mark: Mark) -> Self {
-        self.points.extend(points.into_iter().map(|(x, y)| SeriesPoint { x, y, error: 0.0, mark }));
+        self.points.extend(points.into_iter().map(|(x, y)| SeriesPoint { x, y, x_error: 0.0, error: 0.0, mark }));
         self
     }
 
@@ -101,7 +114,7 @@ impl Series {
 
     /// The residuals as points.
     pub(super) fn residual_points(&self) -> Vec<SeriesPoint> {
-        self.residuals.iter().map(|&(x, y)| SeriesPoint { x, y, error: 0.0, mark: Mark::Datum }).collect()
+        self.residuals.iter().map(|&(x, y)| SeriesPoint { x, y, x_error: 0.0, error: 0.0, mark: Mark::Datum }).collect()
     }
 
     /// Edges of both bands.

@@ -38,8 +38,14 @@ enum ModelRecord {
     Formula(Formula),
 }
 
-/// `x`, `y`, the length of the error bar, the residual, and whether it is an outlier.
-type PointRecord = (Exact, Exact, Option<Exact>, Exact, bool);
+/// `x`, `y`, the length of the error bar, the residual, whether it is an outlier, and the length of the horizontal error bar, if it has
+/// one.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum PointRecord {
+    WithXError(Exact, Exact, Option<Exact>, Exact, bool, Exact),
+    WithoutXError(Exact, Exact, Option<Exact>, Exact, bool),
+}
 
 impl<T: Real> From<StoredFit<T>> for StoredRecord<T> {
     fn from(fit: StoredFit<T>) -> Self {
@@ -47,8 +53,12 @@ impl<T: Real> From<StoredFit<T>> for StoredRecord<T> {
             AnyModel::Named(model) => ModelRecord::Named(model.name().to_owned()),
             AnyModel::Formula(formula) => ModelRecord::Formula(formula),
         });
-        let point = |PlotPoint { x, y, error, residual, is_outlier, .. }| {
-            (Exact(x), Exact(y), error.map(Exact), Exact(residual), is_outlier)
+        let point = |PlotPoint { x, y, x_error, error, residual, is_outlier, .. }| {
+            let (x, y, error, residual) = (Exact(x), Exact(y), error.map(Exact), Exact(residual));
+            match x_error {
+                Some(x_error) => PointRecord::WithXError(x, y, error, residual, is_outlier, Exact(x_error)),
+                None => PointRecord::WithoutXError(x, y, error, residual, is_outlier),
+            }
         };
         let FitInference { parameters, covariance, noise } = fit.inference;
         StoredRecord {
@@ -98,9 +108,16 @@ impl<T: Real> TryFrom<StoredRecord<T>> for StoredFit<T> {
         if count == 0 || covariance.unscaled().nrows() != count {
             return Err(format!("the covariance is not that of {count} parameters"));
         }
-        let point = |(Exact(x), Exact(y), error, Exact(residual), is_outlier): PointRecord| {
-            let error = error.map(|Exact(error)| error);
-            PlotPoint { set: 0, x, y, error, residual, is_outlier }
+        let point = |record: PointRecord| {
+            let (Exact(x), Exact(y), error, Exact(residual), is_outlier, x_error) = match record {
+                PointRecord::WithXError(x, y, error, residual, is_outlier, x_error) => {
+                    (x, y, error, residual, is_outlier, Some(x_error.0))
+                }
+                PointRecord::WithoutXError(x, y, error, residual, is_outlier) => {
+                    (x, y, error, residual, is_outlier, None)
+                }
+            };
+            PlotPoint { set: 0, x, y, x_error, error: error.map(|Exact(error)| error), residual, is_outlier }
         };
         Ok(StoredFit {
             curve: model.map(curve_of),
