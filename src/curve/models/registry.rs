@@ -13,6 +13,8 @@ pub(super) struct LibraryModel {
     pub(super) name: &'static str,
     pub(super) formula: &'static str,
     pub(super) parameters: &'static [&'static str],
+    /// Names and formulas of derived quantities.
+    pub(super) derived: &'static [(&'static str, &'static str)],
 }
 
 macro_rules! registry {
@@ -35,11 +37,13 @@ macro_rules! registry {
                         name: <$model as Formula>::NAME,
                         formula: <$model as Formula>::FORMULA,
                         parameters: <$model as Formula>::PARAMETERS,
+                        derived: <$model as Formula>::DERIVED,
                     },)*
                     Kind::Polynomial(degree) => LibraryModel {
                         name: POLYNOMIALS[degree - LOWEST].0,
                         formula: POLYNOMIALS[degree - LOWEST].1,
                         parameters: &COEFFICIENTS[..=degree],
+                        derived: &[],
                     },
                 }
             }
@@ -81,6 +85,14 @@ macro_rules! registry {
                     Kind::Polynomial(degree) => Polynomial { degree }.linear(),
                 }
             }
+
+            /// Changes parameters so that the responses are `factor` times as large.
+            fn scale(self, b: &mut [f64], factor: f64) {
+                match self {
+                    $(Kind::$model => <$model as Formula>::scale_response(b, factor),)*
+                    Kind::Polynomial(_) => b.iter_mut().for_each(|b| *b *= factor),
+                }
+            }
         }
 
         impl<T: Real> Guess<T> for Kind {
@@ -89,11 +101,15 @@ macro_rules! registry {
             }
 
             fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
-                finite(Look::at(x, y, cache).unscaled(&self.linear(), |look| self.start(look)))
+                finite(Look::at(x, y, cache).unscaled(|b, factor| self.scale(b, factor), |look| self.start(look)))
             }
 
             fn linear_parameters(&self) -> Vec<usize> {
                 self.linear()
+            }
+
+            fn scale_response(&self, start: &mut [f64], factor: f64) {
+                self.scale(start, factor);
             }
         }
     };
@@ -103,13 +119,18 @@ registry! {
     Constant, Linear, Quadratic,
     ExponentialDecay, ExponentialDecayOffset, ExponentialRise, ExponentialRiseOffset, BiExponential, StretchedExponential,
     PowerLaw, PowerLawOffset, Logarithmic,
-    Gaussian, Lorentzian, Voigt, PseudoVoigt, Moffat,
+    Gaussian, Lorentzian, Voigt, PseudoVoigt, Moffat, BreitWigner,
     ExponentialGaussian, SkewedGaussian, LogNormal,
-    Logistic, Gompertz, Richards, WeibullGrowth,
-    MichaelisMenten, Hill, Logistic4, Logistic5, Boltzmann,
+    Logistic, Gompertz, Richards, WeibullGrowth, ModifiedGompertz, ModifiedLogistic, BaranyiRoberts,
+    MichaelisMenten, Hill, Logistic4, Logistic5, Logistic5Ec50, Weibull1, Weibull2, Boltzmann,
+    SubstrateInhibition, Morrison, BindingWithDepletion,
+    Langmuir, Freundlich, Bet, Toth, Sips,
+    HerschelBulkley, Bingham, Casson, Carreau, Cross,
+    OneCompartmentBolus, OneCompartmentOral, TwoCompartmentBolus,
+    VanGenuchten,
     ArctanStep, ErfStep, LogisticStep,
     Sine, DampedSine,
-    Arrhenius, Rational,
+    Arrhenius, Eyring, VogelFulcherTammann, Antoine, Rational,
 }
 
 /// The lowest degree of a polynomial that is named by its degree.

@@ -72,9 +72,12 @@ macro_rules! fits_from_guesses {
 fits_from_guesses! {
     constant linear quadratic exponential_decay exponential_decay_offset exponential_rise exponential_rise_offset
     bi_exponential stretched_exponential power_law power_law_offset logarithmic gaussian lorentzian voigt pseudo_voigt
-    moffat exponential_gaussian skewed_gaussian log_normal logistic gompertz richards weibull_growth michaelis_menten hill
-    logistic4 logistic5 boltzmann arctan_step erf_step logistic_step sine damped_sine arrhenius rational polynomial3
-    polynomial4 polynomial5 polynomial6 polynomial7 polynomial8 polynomial9
+    moffat breit_wigner exponential_gaussian skewed_gaussian log_normal logistic gompertz richards weibull_growth
+    modified_gompertz modified_logistic baranyi_roberts michaelis_menten hill logistic4 logistic5 logistic5_ec50
+    weibull1 weibull2 boltzmann substrate_inhibition morrison binding_with_depletion langmuir freundlich bet toth sips
+    herschel_bulkley bingham casson carreau cross one_compartment_bolus one_compartment_oral two_compartment_bolus
+    van_genuchten arctan_step erf_step logistic_step sine damped_sine arrhenius eyring vogel_fulcher_tammann antoine
+    rational polynomial3 polynomial4 polynomial5 polynomial6 polynomial7 polynomial8 polynomial9
 }
 
 /// Faint features on steep backgrounds, which alone leave little of the data.
