@@ -56,8 +56,8 @@ library! {
             ("fwhm", "1.0692 * \"gamma\" + sqrt(0.86639 * \"gamma\"^2 + 5.545083 * sigma^2)"),
             (
                 "height",
-                "\"gamma\" < 30 * sigma ? \\
-                amplitude / (sigma * sqrt(2 * pi)) * exp((\"gamma\" / sigma)^2 / 2) * erfc(\"gamma\" / (sigma * sqrt(2))) : \\
+                "\"gamma\" < 30 * sigma ? \
+                amplitude / (sigma * sqrt(2 * pi)) * exp((\"gamma\" / sigma)^2 / 2) * erfc(\"gamma\" / (sigma * sqrt(2))) : \
                 amplitude / (pi * \"gamma\") * (1 - (sigma / \"gamma\")^2 + 3 * (sigma / \"gamma\")^4)"
             ),
             ("area", "amplitude"),

@@ -2,7 +2,7 @@
 
 use super::dose_response::occupied;
 use super::exponential::scaled_power;
-use super::formula::{library, real};
+use super::formula::{library, real, unless_zero};
 use super::grid::Grid;
 use super::look::{geometric, reciprocals, spaced};
 use crate::scalar::Scalar;
@@ -34,7 +34,7 @@ library! {
     Casson("casson", "(sqrt(yield_stress) + sqrt(plastic_viscosity x))^2") {
         response: |x; yield_stress, plastic_viscosity| {
             let root = yield_stress.sqrt() + plastic_viscosity.sqrt() * x.sqrt();
-            root * root
+            unless_zero(x, root * root, yield_stress)
         },
         linear: [],
         // With `yield_stress = critical plastic_viscosity` it is linear in the latter.
