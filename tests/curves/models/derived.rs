@@ -129,18 +129,17 @@ fn by_curve(curve: &Curve<'_>, name: &str, value: f64) -> [f64; 2] {
             let variance = curve.moment(p("center"), p("sigma"), |x| (x - mean).powi(2)) / p("amplitude");
             [value, if name == "mean" { mean } else { variance.sqrt() }]
         }
-        ("breit_wigner", "zero") => [curve.at(value) + 1.0, 1.0],
+        ("breit_wigner", "zero") => [curve.at(value) / p("amplitude") + 1.0, 1.0],
         ("breit_wigner", "height") => [value, curve.at(p("center") + 0.5 * p("sigma") / p("q"))],
         ("breit_wigner", "maximum_at") => {
             let width = 0.1 * p("sigma") / p("q");
-            let found = curve.extremum(value - 1.1 * width, value + 0.9 * width);
-            [curve.at(value), curve.at(found)]
+            [value, curve.extremum(value - 1.1 * width, value + 0.9 * width)]
         }
         // Growth.
         ("modified_gompertz" | "modified_logistic", "time_of_largest_slope") => [p("mu"), curve.slope(value, 1.0)],
         ("modified_gompertz" | "modified_logistic", "value_at_largest_slope") => {
-            let time = p("lambda") + value / p("mu");
-            [value, curve.at(time)]
+            let part = if model == "modified_gompertz" { (-1.0_f64).exp() } else { 0.5 };
+            [value, curve.at(p("lambda") + part * p("a") / p("mu"))]
         }
         ("richards", "value_at_center") => [value, curve.at(p("center"))],
         ("logistic" | "gompertz" | "richards", "largest_slope") => [value, curve.slope(p("center"), 1.0)],
@@ -258,7 +257,8 @@ fn by_curve(curve: &Curve<'_>, name: &str, value: f64) -> [f64; 2] {
 fn tolerance(model: &str, name: &str) -> f64 {
     match (model, name) {
         ("voigt", "fwhm") => 3e-4,
-        ("van_genuchten" | "logistic5_ec50", "inflection") => 3e-4,
+        ("van_genuchten" | "logistic5_ec50", "inflection") => 5e-6,
+        ("breit_wigner", "maximum_at") => 1e-6,
         _ => 1e-7,
     }
 }
