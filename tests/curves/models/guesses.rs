@@ -99,6 +99,32 @@ fn parts_of_sums_are_found_in_noise() {
     }
 }
 
+/// In these sums, parameters in which the first term is not linear have the scale of the data.
+#[test]
+fn sums_scale_parameters_that_are_not_linear() {
+    let sums: [(&str, [f64; 2], &[f64]); 5] = [
+        ("modified_gompertz+constant", [0.0, 20.0], &[300.0, 80.0, 8.0, 50.0]),
+        ("modified_logistic+constant", [0.0, 20.0], &[3e-4, 8e-5, 8.0, 5e-4]),
+        ("antoine+constant", [0.0, 120.0], &[8.07131, 1730.63, 233.426, 200.0]),
+        ("eyring+constant", [280.0, 350.0], &[6e4, -40.0, 20.0]),
+        ("constant+casson", [0.0, 100.0], &[0.0, 4e4, 300.0]),
+    ];
+    for (name, [from, to], truth) in sums {
+        let model = Named::of_name(name).unwrap();
+        let x = even(from, to, 60);
+        let y = responses(&model, &x, truth);
+        let start = model.guess(&x, &y);
+        let found = responses(&model, &x, &start);
+        // The scale of the data is that of the start.
+        let large: Vec<f64> = y.iter().map(|y| 4096.0 * y).collect();
+        let scaled = responses(&model, &x, &model.guess(&x, &large));
+        for (large, found) in scaled.iter().zip(&found) {
+            assert!((large / 4096.0 - found).abs() < 1e-9 * found.abs(), "{name}: {large} is no multiple of {found}");
+        }
+        finds_the_truth(&model, &Case { x, truth: truth.to_vec() });
+    }
+}
+
 #[test]
 fn guesses_are_finite_whatever_the_data() {
     let (huge, tiny) = (1e308, 1e-308);

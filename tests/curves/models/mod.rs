@@ -6,3 +6,4 @@ mod formulas;
 mod guesses;
 mod stack;
 mod together;
+mod values;
