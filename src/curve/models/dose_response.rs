@@ -9,7 +9,7 @@ library! {
     /// `vmax x / (km + x)`: the rate of an enzyme at a concentration `x`.
     ///
     /// The same curve is known as Monod's of growth, as Holling's second of predation, as binding to one kind of site (`vmax` is
-    /// `Bmax`, `km` is `Kd`), and as Langmuir's isotherm, whose constant is `1 / km`.
+    /// `Bmax`, `km` is `Kd`), and as [`Langmuir`](super::Langmuir)'s isotherm, whose constant is `1 / km`.
     MichaelisMenten("michaelis_menten", "vmax x / (km + x)") {
         response: |x; vmax, km| vmax * x / (km + x),
         linear: [0],
@@ -19,7 +19,7 @@ library! {
 
     /// `vmax x^n / (k^n + x^n)` for `x ≥ 0`: cooperative binding, `k` being where half of `vmax` is reached.
     ///
-    /// The same curve is known as Sips' (Langmuir–Freundlich) isotherm and, with `n = 2`, as Holling's third of predation.
+    /// The same curve is known as [`Sips`](super::Sips)' (Langmuir–Freundlich) isotherm and, with `n = 2`, as Holling's third of predation.
     Hill("hill", "vmax x^n / (k^n + x^n)") {
         response: |x; vmax, k, n| vmax * occupied(x, k, n),
         linear: [0],

@@ -19,7 +19,11 @@ library! {
             a * exp_of_minus(exponent.exp())
         },
         linear: [],
-        start: |look| from_gompertz(Gompertz::start(look)),
+        start: |look| {
+            let start = Gompertz::start(look);
+            let [a, center, rate] = start[..] else { return start };
+            vec![a, a * rate / E, center - rate.recip()]
+        },
         scale: |b, factor| b[..2].iter_mut().for_each(|b| *b *= factor),
         derived: [("time_of_largest_slope", "lambda + a / (mu * exp(1))"), ("value_at_largest_slope", "a / exp(1)")],
     }
@@ -75,12 +79,6 @@ fn delayed<S: Scalar>(u: S, v: S) -> S {
     let early = (-(beyond.exp() * (-u).exp_m1())).ln_1p();
     let late = beyond + (-((-beyond).exp() * (-v).exp_m1())).ln_1p();
     beyond.select_less(zero, early, late)
-}
-
-/// Asymptote, largest slope and lag of Gompertz' curve of these parameters.
-fn from_gompertz(start: Vec<f64>) -> Vec<f64> {
-    let [limit, center, rate] = start[..] else { return start };
-    vec![limit, limit * rate / E, center - rate.recip()]
 }
 
 /// Offset, and parameters of the rising Gompertz' curve above it.

@@ -120,6 +120,13 @@ impl Named {
         quantities
     }
 
+    /// The curve is that of another model of the library, by other parameters: that of `langmuir` is that of `michaelis_menten`.
+    ///
+    /// A comparison needs only one of the two. `false` for sums.
+    pub fn is_reparameterized(&self) -> bool {
+        matches!(self.terms[..], [term] if term.is_reparameterized())
+    }
+
     /// The record of the model.
     pub(super) fn program(&self) -> &Program {
         &self.program

@@ -85,14 +85,6 @@ macro_rules! registry {
                     Kind::Polynomial(degree) => Polynomial { degree }.linear(),
                 }
             }
-
-            /// Changes parameters so that the responses are `factor` times as large.
-            fn scale(self, b: &mut [f64], factor: f64) {
-                match self {
-                    $(Kind::$model => <$model as Formula>::scale_response(b, factor),)*
-                    Kind::Polynomial(_) => b.iter_mut().for_each(|b| *b *= factor),
-                }
-            }
         }
 
         impl<T: Real> Guess<T> for Kind {
@@ -101,7 +93,8 @@ macro_rules! registry {
             }
 
             fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
-                finite(Look::at(x, y, cache).unscaled(|b, factor| self.scale(b, factor), |look| self.start(look)))
+                let scale = |b: &mut [f64], factor| Guess::<T>::scale_response(self, b, factor);
+                finite(Look::at(x, y, cache).unscaled(scale, |look| self.start(look)))
             }
 
             fn linear_parameters(&self) -> Vec<usize> {
@@ -109,7 +102,10 @@ macro_rules! registry {
             }
 
             fn scale_response(&self, start: &mut [f64], factor: f64) {
-                self.scale(start, factor);
+                match self {
+                    $(Kind::$model => <$model as Formula>::scale_response(start, factor),)*
+                    Kind::Polynomial(_) => start.iter_mut().for_each(|b| *b *= factor),
+                }
             }
         }
     };
@@ -150,6 +146,28 @@ const POLYNOMIALS: [(&str, &str); 7] = [
 const COEFFICIENTS: [&str; 10] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"];
 
 impl Kind {
+    /// The curve is that of another model, by other parameters.
+    pub(super) fn is_reparameterized(self) -> bool {
+        matches!(
+            self,
+            Kind::Langmuir
+                | Kind::Sips
+                | Kind::Freundlich
+                | Kind::HerschelBulkley
+                | Kind::Bingham
+                | Kind::Cross
+                | Kind::OneCompartmentBolus
+                | Kind::TwoCompartmentBolus
+                | Kind::ModifiedGompertz
+                | Kind::ModifiedLogistic
+                | Kind::Logistic5Ec50
+                | Kind::Weibull2
+                | Kind::Antoine
+                | Kind::ExponentialRiseOffset
+                | Kind::LogisticStep
+        )
+    }
+
     /// All of them.
     pub(super) fn all() -> impl Iterator<Item = Kind> {
         let polynomials = (LOWEST..LOWEST + POLYNOMIALS.len()).map(Kind::Polynomial);

@@ -16,7 +16,7 @@ library! {
         response: |x; eta_0, b, t_0| eta_0 * (b / (-t_0 + x)).exp(),
         linear: [0],
         start: |look| {
-            let Activated { last, slope, pole, distance } = activated(look);
+            let [last, slope, pole, distance] = activated(look);
             vec![last * (slope / distance).exp(), -slope, pole]
         },
         derived: [("strength", "b / t_0")],
@@ -31,7 +31,7 @@ library! {
         response: |x; a, b, c| ((a - b / (c + x)) * real::<S>(LN_10)).exp(),
         linear: [],
         start: |look| {
-            let Activated { last, slope, pole, distance } = activated(look);
+            let [last, slope, pole, distance] = activated(look);
             let b = slope / LN_10;
             vec![last.abs().max(f64::MIN_POSITIVE).log10() + b / distance, b, -pole]
         },
@@ -40,16 +40,9 @@ library! {
     }
 }
 
-/// `last exp(−slope (1 / (x − pole) − 1 / distance))`, where `distance` is that of the last `x` from the pole.
-struct Activated {
-    last: f64,
-    slope: f64,
-    pole: f64,
-    distance: f64,
-}
-
-/// The best of these curves with a pole below the data.
-fn activated(look: &Look) -> Activated {
+/// The best curve `last exp(−slope (1 / (x − pole) − 1 / distance))` with a pole below the data, by these four parameters; `distance` is
+/// that of the last `x` from the pole.
+fn activated(look: &Look) -> [f64; 4] {
     let (first, span) = (look.first(), look.span());
     // By the distance of the first `x` from the pole, and the change of the logarithm over the data.
     let axes = vec![geometric(0.02 * span, 50.0 * span, 26), both_signs(&geometric(0.05, 40.0, 22))];
@@ -60,5 +53,5 @@ fn activated(look: &Look) -> Activated {
         let curve = |x: f64| b[0] * (-slope * ((x - pole).recip() - (b[1] + span).recip())).exp();
         zip(column, x).for_each(|(value, &x)| *value = curve(x));
     });
-    Activated { last: best[0], slope: slope(best[1], best[2]), pole: first - best[1], distance: best[1] + span }
+    [best[0], slope(best[1], best[2]), first - best[1], best[1] + span]
 }

@@ -58,6 +58,44 @@ fn names_are_unique_and_found() {
     assert_eq!(Named::of_name("gaussians"), None);
 }
 
+/// A model with as many parameters fits the responses of each of these exactly.
+#[test]
+fn reparameterized_models_have_the_curve_of_another() {
+    let pairs = [
+        ("langmuir", "michaelis_menten"),
+        ("sips", "hill"),
+        ("freundlich", "power_law"),
+        ("herschel_bulkley", "power_law_offset"),
+        ("bingham", "linear"),
+        ("cross", "logistic4"),
+        ("one_compartment_bolus", "exponential_decay"),
+        ("two_compartment_bolus", "bi_exponential"),
+        ("modified_gompertz", "gompertz"),
+        ("modified_logistic", "logistic"),
+        ("logistic5_ec50", "logistic5"),
+        ("weibull2", "weibull1"),
+        ("antoine", "vogel_fulcher_tammann"),
+        ("exponential_rise_offset", "exponential_decay_offset"),
+        ("logistic_step", "logistic"),
+    ];
+    for model in Named::all() {
+        assert_eq!(model.is_reparameterized(), pairs.iter().any(|pair| pair.0 == model.name()), "{model}");
+    }
+    assert!(!Named::of_name("langmuir+linear").unwrap().is_reparameterized());
+    for (name, other) in pairs {
+        let (model, other) = (Named::of_name(name).unwrap(), Named::of_name(other).unwrap());
+        assert_eq!(model.parameters().len(), other.parameters().len());
+        assert!(!other.is_reparameterized());
+        let Case { x, truth } = cases(name).swap_remove(0);
+        let x: Vec<f64> = x.into_iter().filter(|&x| x != 0.0).collect();
+        let y: Vec<f64> = x.iter().map(|&x| model.response(&[x], &truth)).collect();
+        let fit = CurveFit::guessed(other.clone(), &x, &y).fit().unwrap();
+        let total: f64 = y.iter().map(|y| y * y).sum();
+        let left = fit.report().sum_of_squares() / total;
+        assert!(left < 1e-20, "{other} leaves {left:e} of the squares of {model}");
+    }
+}
+
 #[test]
 fn formulas_name_every_parameter() {
     for model in Named::all() {
