@@ -20,8 +20,7 @@ library! {
         },
         linear: [],
         start: |look| {
-            let start = Gompertz::start(look);
-            let [a, center, rate] = start[..] else { return start };
+            let [a, center, rate] = nonzero(Gompertz::start(look));
             vec![a, a * rate / E, center - rate.recip()]
         },
         scale: |b, factor| b[..2].iter_mut().for_each(|b| *b *= factor),
@@ -36,8 +35,7 @@ library! {
         response: |x; a, mu, lambda| a * sigmoid(mu / a * real::<S>(4.0) * (-lambda + x) - real::<S>(2.0)),
         linear: [],
         start: |look| {
-            let start = Logistic::start(look);
-            let [a, center, rate] = start[..] else { return start };
+            let [a, center, rate] = nonzero(Logistic::start(look));
             vec![a, a * rate / 4.0, center - 2.0 / rate]
         },
         scale: |b, factor| b[..2].iter_mut().for_each(|b| *b *= factor),
@@ -79,6 +77,12 @@ fn delayed<S: Scalar>(u: S, v: S) -> S {
     let early = (-(beyond.exp() * (-u).exp_m1())).ln_1p();
     let late = beyond + (-((-beyond).exp() * (-v).exp_m1())).ln_1p();
     beyond.select_less(zero, early, late)
+}
+
+/// A limit, a center and a rate; the limit, by which models divide, is not zero.
+fn nonzero(start: Vec<f64>) -> [f64; 3] {
+    let limit = if start[0] == 0.0 { 1e-6 } else { start[0] };
+    [limit, start[1], start[2]]
 }
 
 /// Offset, and parameters of the rising Gompertz' curve above it.

@@ -92,15 +92,10 @@ impl Named {
     /// the names have the prefix of the parameters of their term.
     ///
     /// ```
-    /// use marquardt::Tie;
-    /// use marquardt::models::Named;
-    ///
-    /// let decay: Named = "exponential_decay_offset".parse()?;
-    /// let (name, formula) = &decay.derived_quantities()[0];
-    /// assert_eq!([name.as_str(), formula.as_str()], ["half_life", "ln(2) * decay"]);
-    /// let half_life = Tie::parse(formula)?;
-    /// assert_eq!(half_life.value(&[3.0], None), 3.0 * 2.0_f64.ln());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # use marquardt::models::Named;
+    /// let decay: Named = "exponential_decay".parse()?;
+    /// assert_eq!(decay.derived_quantities()[0], ("half_life".into(), "ln(2) * decay".into()));
+    /// # Ok::<(), marquardt::models::UnknownModel>(())
     /// ```
     pub fn derived_quantities(&self) -> Vec<(String, String)> {
         let mut quantities = Vec::new();

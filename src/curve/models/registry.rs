@@ -147,24 +147,13 @@ const COEFFICIENTS: [&str; 10] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"
 
 impl Kind {
     /// The curve is that of another model, by other parameters.
+    #[rustfmt::skip]
     pub(super) fn is_reparameterized(self) -> bool {
         matches!(
             self,
-            Kind::Langmuir
-                | Kind::Sips
-                | Kind::Freundlich
-                | Kind::HerschelBulkley
-                | Kind::Bingham
-                | Kind::Cross
-                | Kind::OneCompartmentBolus
-                | Kind::TwoCompartmentBolus
-                | Kind::ModifiedGompertz
-                | Kind::ModifiedLogistic
-                | Kind::Logistic5Ec50
-                | Kind::Weibull2
-                | Kind::Antoine
-                | Kind::ExponentialRiseOffset
-                | Kind::LogisticStep
+            Kind::Langmuir | Kind::Sips | Kind::Freundlich | Kind::HerschelBulkley | Kind::Bingham | Kind::Cross
+            | Kind::OneCompartmentBolus | Kind::TwoCompartmentBolus | Kind::ModifiedGompertz | Kind::ModifiedLogistic
+            | Kind::Logistic5Ec50 | Kind::Weibull2 | Kind::Antoine | Kind::ExponentialRiseOffset | Kind::LogisticStep
         )
     }
 

@@ -2,7 +2,8 @@
 
 use super::formula::{library, real, unless_zero};
 use super::growth::exp_of_minus;
-use super::look::{both_signs, geometric};
+use super::look::{Look, geometric};
+use super::polish::better_on;
 use crate::scalar::Scalar;
 
 library! {
@@ -14,7 +15,7 @@ library! {
     Weibull1("weibull1", "c + (d - c) exp(-exp(b (ln(x) - ln(e))))") {
         response: |x; b, c, d, e| c + (d - c) * survival(x, b, e),
         linear: [1, 2],
-        axes: |look| [slopes(), look.positive()],
+        start: |look| better_on::<Self>(look, slopes_and_doses(look), 1.0),
         derived: [("ed50", "e * ln(2)^(1 / b)"), ("span", "d - c")],
     }
 
@@ -24,7 +25,7 @@ library! {
     Weibull2("weibull2", "c + (d - c) (1 - exp(-exp(b (ln(x) - ln(e)))))") {
         response: |x; b, c, d, e| d + (c - d) * survival(x, b, e),
         linear: [1, 2],
-        axes: |look| [slopes(), look.positive()],
+        start: |look| better_on::<Self>(look, slopes_and_doses(look), 1.0),
         derived: [("ed50", "e * ln(2)^(1 / b)"), ("span", "d - c")],
     }
 }
@@ -37,7 +38,7 @@ fn survival<S: Scalar>(x: S::Real, slope: S, scale: S) -> S {
     unless_zero(x, elsewhere, slope.select_less(zero, zero, one))
 }
 
-/// Slopes of both signs.
-fn slopes() -> Vec<f64> {
-    both_signs(&geometric(0.25, 12.0, 13))
+/// A grid of positive slopes, and one of negative ones.
+fn slopes_and_doses(look: &Look) -> [Vec<Vec<f64>>; 2] {
+    [1.0, -1.0].map(|sign| vec![geometric(0.25 * sign, 12.0 * sign, 13), look.positive()])
 }

@@ -144,6 +144,11 @@ fn guesses_are_finite_whatever_the_data() {
             let start = model.guess(x, y);
             assert_eq!(start.len(), model.parameters().len());
             assert!(start.iter().all(|value| value.is_finite()), "{model}, {x:?}, {y:?}: {start:?}");
+            // At x = 1 the isotherm of BET has a pole.
+            if y == [0.0; 4] && model.name() != "bet" {
+                let found = responses(&model, x, &start);
+                assert!(found.iter().all(|y| y.is_finite()), "{model} from {start:?}: {found:?}");
+            }
             let [x, y] = [x, y].map(|of| of.iter().map(|&value| value as f32).collect::<Vec<f32>>());
             assert!(model.guess(&x, &y).iter().all(|value| value.is_finite()), "{model}, {x:?}, {y:?} in f32");
         }
