@@ -115,9 +115,7 @@ impl Named {
         quantities
     }
 
-    /// The curve is that of another model of the library, by other parameters: that of `langmuir` is that of `michaelis_menten`.
-    ///
-    /// A comparison needs only one of the two. `false` for sums.
+    /// The curve is that of another model of the library, by other parameters, as those of `langmuir` and `michaelis_menten`. `false` for sums.
     pub fn is_reparameterized(&self) -> bool {
         matches!(self.terms[..], [term] if term.is_reparameterized())
     }
