@@ -20,7 +20,10 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     let formulas: Vec<&str> = arguments.formula.iter().map(String::as_str).collect();
     let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &[] })?;
     let names = match (&arguments.models[..], &arguments.formula[..]) {
-        ([], []) => Named::all().map(|model| model.name().to_owned()).collect(),
+        ([], []) => {
+            let distinct = Named::all().filter(|model| !model.is_reparameterized());
+            distinct.map(|model| model.name().to_owned()).collect()
+        }
         (models, _) => models.to_vec(),
     };
     let mut candidates = Vec::new();

@@ -120,4 +120,11 @@ impl<T: Real> Guess<T> for AnyModel {
             AnyModel::Formula(formula) => Guess::<T>::linear_parameters(formula),
         }
     }
+
+    fn scale_response(&self, start: &mut [f64], factor: f64) {
+        match self {
+            AnyModel::Named(model) => Guess::<T>::scale_response(model, start, factor),
+            AnyModel::Formula(formula) => Guess::<T>::scale_response(formula, start, factor),
+        }
+    }
 }

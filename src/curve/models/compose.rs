@@ -185,6 +185,10 @@ impl<T: Real, M: Guess<T>> Guess<T> for Prefixed<M> {
     fn linear_parameters(&self) -> Vec<usize> {
         self.model.linear_parameters()
     }
+
+    fn scale_response(&self, start: &mut [f64], factor: f64) {
+        self.model.scale_response(start, factor);
+    }
 }
 
 impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Sum<A, B> {
@@ -240,13 +244,19 @@ impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Sum<A, B> {
             }
             best.1
         };
-        finite(data.unscaled(&self.linear_parameters(), solved))
+        finite(data.unscaled(|start, factor| self.scale_response(start, factor), solved))
     }
 
     fn linear_parameters(&self) -> Vec<usize> {
         let count = self.0.parameter_count();
         let second = self.1.linear_parameters().into_iter().map(|index| index + count);
         self.0.linear_parameters().into_iter().chain(second).collect()
+    }
+
+    fn scale_response(&self, start: &mut [f64], factor: f64) {
+        let (first, second) = start.split_at_mut(self.0.parameter_count());
+        self.0.scale_response(first, factor);
+        self.1.scale_response(second, factor);
     }
 }
 
@@ -275,7 +285,8 @@ impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Product<A, B> {
             [self.0.guess_with(&x, &y, cache), b].concat()
         };
         let starts = vec![first_first, second_first];
-        finite(data.unscaled(&self.linear_parameters(), |data| best_of(self, data, starts).1))
+        let solved = |data: &Look| best_of(self, data, starts).1;
+        finite(data.unscaled(|start, factor| self.scale_response(start, factor), solved))
     }
 
     /// Indices of the linear parameters of the first factor, or of the second where the first has none.
@@ -286,6 +297,15 @@ impl<T: Real, A: Guess<T>, B: Guess<T>> Guess<T> for Product<A, B> {
         }
         let count = self.0.parameter_count();
         self.1.linear_parameters().into_iter().map(|index| index + count).collect()
+    }
+
+    fn scale_response(&self, start: &mut [f64], factor: f64) {
+        let (first, second) = start.split_at_mut(self.0.parameter_count());
+        if self.0.linear_parameters().is_empty() && !self.1.linear_parameters().is_empty() {
+            self.1.scale_response(second, factor);
+        } else {
+            self.0.scale_response(first, factor);
+        }
     }
 }
 
@@ -303,11 +323,19 @@ fn best_of<T: Real, M: Guess<T>>(model: &M, data: &Look, starts: Vec<Vec<T>>) ->
 }
 
 /// The sum of squares after some linear parameters are solved for, and all parameters.
+///
+/// The part of the response that does not depend on these parameters is subtracted from the data and from the columns.
 fn solve<T: Real, M: Model<T>>(model: &M, data: &Look, linear: &[usize], mut b: Vec<f64>) -> (f64, Vec<f64>) {
-    let sum = LinearFit::new(data.y.len(), linear.len()).solve(&data.y, linear, &mut b, &mut |b, column| {
+    let evaluate = |b: &[f64]| {
         let b: Vec<T> = b.iter().map(|&value| T::from_f64(value)).collect();
-        let responses = data.x.iter().map(|&x| model.response(&[T::from_f64(x)], &b));
-        zip(column, responses).for_each(|(value, response): (_, T)| *value = response.to_f64());
+        let response = move |&x: &f64| model.response(&[T::from_f64(x)], &b).to_f64();
+        data.x.iter().map(response).collect::<Vec<f64>>()
+    };
+    linear.iter().for_each(|&index| b[index] = 0.0);
+    let rest = evaluate(&b);
+    let y: Vec<f64> = zip(&data.y, &rest).map(|(y, rest)| y - rest).collect();
+    let sum = LinearFit::new(y.len(), linear.len()).solve(&y, linear, &mut b, &mut |b, column| {
+        zip(column, zip(evaluate(b), &rest)).for_each(|(value, (response, rest))| *value = response - rest);
     });
     (if sum.is_nan() { f64::INFINITY } else { sum }, b)
 }

@@ -11,6 +11,7 @@ library! {
         response: |x; amplitude, decay| amplitude * decayed(x, decay),
         linear: [0],
         axes: |look| [look.signed_lengths()],
+        derived: [("half_life", "ln(2) * decay"), ("rate", "1 / decay"), ("area", "amplitude * decay")],
     }
 
     /// `offset + amplitude exp(−x / decay)`; with a negative `decay` it grows.
@@ -18,6 +19,7 @@ library! {
         response: |x; amplitude, decay, offset| amplitude * decayed(x, decay) + offset,
         linear: [0, 2],
         axes: |look| [look.signed_lengths()],
+        derived: [("half_life", "ln(2) * decay"), ("rate", "1 / decay"), ("initial", "offset + amplitude")],
     }
 
     /// `amplitude (1 − exp(−x / decay))`: a rise from zero at `x = 0`.
@@ -25,6 +27,7 @@ library! {
         response: |x; amplitude, decay| amplitude * risen(x, decay),
         linear: [0],
         axes: |look| [look.signed_lengths()],
+        derived: [("half_time", "ln(2) * decay"), ("rate", "1 / decay"), ("initial_slope", "amplitude / decay")],
     }
 
     /// `offset + amplitude (1 − exp(−x / decay))`: a rise from `offset` at `x = 0`.
@@ -32,6 +35,7 @@ library! {
         response: |x; amplitude, decay, offset| amplitude * risen(x, decay) + offset,
         linear: [0, 2],
         axes: |look| [look.signed_lengths()],
+        derived: [("half_time", "ln(2) * decay"), ("rate", "1 / decay"), ("plateau", "offset + amplitude")],
     }
 
     /// `amplitude1 exp(−x / decay1) + amplitude2 exp(−x / decay2)`. The guess puts the faster decay first.
@@ -45,6 +49,11 @@ library! {
             let [first, second] = [[start[0], start[1]], [start[2], start[3]]];
             if first[1] > second[1] { [second, first].concat() } else { start }
         },
+        derived: [
+            ("half_life1", "ln(2) * decay1"),
+            ("half_life2", "ln(2) * decay2"),
+            ("area", "amplitude1 * decay1 + amplitude2 * decay2"),
+        ],
     }
 
     /// `amplitude exp(−(x / decay)^beta)` for `x ≥ 0`: the stretched exponential of Kohlrausch.
@@ -52,6 +61,10 @@ library! {
         response: |x; amplitude, decay, beta| amplitude * exp_of_minus(scaled_power(x, decay, beta)),
         linear: [0],
         axes: |look| [look.lengths(), geometric(0.2, 4.0, 10)],
+        derived: [
+            ("half_life", "decay * ln(2)^(1 / \"beta\")"),
+            ("mean_time", "decay / \"beta\" * gamma(1 / \"beta\")"),
+        ],
     }
 }
 

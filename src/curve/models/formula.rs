@@ -20,6 +20,8 @@ pub(super) trait Formula: Model<f64> + Default {
     const PARAMETERS: &'static [&'static str];
     /// The parameters that the response is linear in while the others stand still.
     const LINEAR: &'static [usize];
+    /// Derived quantities: their names, and formulas of the parameters as [`Tie::parse`](crate::Tie::parse) reads them.
+    const DERIVED: &'static [(&'static str, &'static str)] = &[];
 
     /// The response at `x`.
     fn at<S: Scalar>(x: S::Real, b: &[S]) -> S;
@@ -45,11 +47,16 @@ pub(super) trait Formula: Model<f64> + Default {
     fn start(look: &Look) -> Vec<f64> {
         Self::best_on_axes(look)
     }
+
+    /// Changes parameters so that the responses are `factor` times as large. By default the linear ones are multiplied.
+    fn scale_response(b: &mut [f64], factor: f64) {
+        Self::LINEAR.iter().for_each(|&index| b[index] *= factor);
+    }
 }
 
 /// The start of a formula for data in any float.
 pub(super) fn guess<T: Real, F: Formula>(x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
-    finite(Look::at(x, y, cache).unscaled(F::LINEAR, F::start))
+    finite(Look::at(x, y, cache).unscaled(F::scale_response, F::start))
 }
 
 /// A constant of a formula.
@@ -73,16 +80,33 @@ pub(super) fn sigmoid<S: Scalar>(z: S) -> S {
     z.select_less(zero, small * larger, larger)
 }
 
+/// `ln(1 + exp(z))`, which does not overflow on either side.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn softplus<S: Scalar>(z: S) -> S {
+    let zero = S::constant(real::<S>(0.0));
+    z.select_less(zero, zero, z) + z.select_less(zero, z, -z).exp().ln_1p()
+}
+
+/// `elsewhere` for `x ≠ 0` and `at_zero` for `x = 0`, where `elsewhere` may be NaN; NaN where `x` is.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn unless_zero<S: Scalar>(x: S::Real, elsewhere: S, at_zero: S) -> S {
+    S::constant(real::<S>(0.0)).select_less(S::constant(x.abs()), elsewhere, at_zero + x)
+}
+
 /// Makes public models: the response as a function of the predictor and the named parameters, the indices of the parameters in
 /// which it is linear, the axes of the grid on which a start is sought, and, where the best point of that is not it, the start.
+/// `scale` changes the parameters so that the responses are a multiple of theirs, where that is not to multiply the linear ones.
+/// `derived` are names and formulas of derived quantities.
 macro_rules! library {
     ($(
         $(#[$documentation:meta])*
         $model:ident($name:literal, $formula:literal) {
             response: |$x:ident; $($parameter:ident),+| $response:expr,
-            linear: [$($linear:literal),+],
+            linear: [$($linear:literal),*],
             $(axes: |$look:ident| $axes:expr,)?
             $(start: |$data:ident| $start:expr,)?
+            $(scale: |$start_of:ident, $factor:ident| $scale:expr,)?
+            $(derived: [$(($quantity:literal, $text:literal)),+ $(,)?],)?
         }
     )*) => {
         $(
@@ -94,7 +118,8 @@ macro_rules! library {
                 const NAME: &'static str = $name;
                 const FORMULA: &'static str = $formula;
                 const PARAMETERS: &'static [&'static str] = &[$(stringify!($parameter)),+];
-                const LINEAR: &'static [usize] = &[$($linear),+];
+                const LINEAR: &'static [usize] = &[$($linear),*];
+                $(const DERIVED: &'static [(&'static str, &'static str)] = &[$(($quantity, $text)),+];)?
 
                 #[inline(always)]
                 fn at<S: $crate::scalar::Scalar>($x: S::Real, b: &[S]) -> S {
@@ -111,6 +136,12 @@ macro_rules! library {
                 $(
                     fn start($data: &super::look::Look) -> Vec<f64> {
                         $start
+                    }
+                )?
+
+                $(
+                    fn scale_response($start_of: &mut [f64], $factor: f64) {
+                        $scale
                     }
                 )?
             }
@@ -147,6 +178,10 @@ macro_rules! library {
 
                 fn linear_parameters(&self) -> Vec<usize> {
                     <$model as super::formula::Formula>::LINEAR.to_vec()
+                }
+
+                fn scale_response(&self, start: &mut [f64], factor: f64) {
+                    <$model as super::formula::Formula>::scale_response(start, factor);
                 }
             }
         )*

@@ -12,6 +12,7 @@ library! {
         response: |x; limit, center, rate| limit * sigmoid(rate * (-center + x)),
         linear: [0],
         axes: |look| [look.wider_places(), rates(look)],
+        derived: [("largest_slope", "limit * rate / 4"), ("lag", "center - 2 / rate")],
     }
 
     /// `limit exp(−exp(−rate (x − center)))`, `center` being the point of inflection, where `limit / e` is reached.
@@ -19,6 +20,7 @@ library! {
         response: |x; limit, center, rate| limit * exp_of_minus((rate * (center - x)).exp()),
         linear: [0],
         axes: |look| [look.wider_places(), rates(look)],
+        derived: [("largest_slope", "limit * rate / exp(1)"), ("lag", "center - 1 / rate")],
     }
 
     /// `limit (1 + shape exp(−rate (x − center)))^(−1 / shape)`, `center` being the point of inflection: the generalised logistic
@@ -39,6 +41,10 @@ library! {
             let (center, rate) = (logistic[1], logistic[2]);
             [about(center, 3.0 / rate.abs(), 9), multiples(rate, 3.0, 7), geometric(0.1, 8.0, 7)]
         },
+        derived: [
+            ("largest_slope", "limit * rate * (1 + shape)^(-1 - 1 / shape)"),
+            ("value_at_center", "limit * (1 + shape)^(-1 / shape)"),
+        ],
     }
 
     /// `limit (1 − exp(−(x / scale)^shape))` for `x ≥ 0`: growth as Weibull's distribution has it, `scale` being where 63 % of
@@ -47,6 +53,7 @@ library! {
         response: |x; limit, scale, shape| limit * (-exp_of_minus(scaled_power(x, scale, shape)) + real::<S>(1.0)),
         linear: [0],
         axes: |look| [look.lengths(), geometric(0.3, 10.0, 12)],
+        derived: [("half_time", "scale * ln(2)^(1 / shape)")],
     }
 }
 

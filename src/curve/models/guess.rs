@@ -46,6 +46,12 @@ pub trait Guess<T: Real>: Model<T> {
     fn linear_parameters(&self) -> Vec<usize> {
         Vec::new()
     }
+
+    /// Changes parameters so that the responses are `factor` times as large; by default, multiplies the linear ones.
+    #[doc(hidden)]
+    fn scale_response(&self, start: &mut [f64], factor: f64) {
+        self.linear_parameters().into_iter().for_each(|index| start[index] *= factor);
+    }
 }
 
 impl<'a, T: Real> CurveFit<'a, T, ()> {

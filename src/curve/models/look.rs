@@ -70,12 +70,14 @@ impl Look {
         (floats(&self.x), floats(&self.y))
     }
 
-    /// A start for the data as they came, from one for the scaled ones: linear parameters have the scale of `y`.
-    pub(super) fn unscaled(&self, linear: &[usize], start: impl FnOnce(&Look) -> Vec<f64>) -> Vec<f64> {
+    /// Returns a start for the data as they came: `start` makes one for the scaled ones, of which `scale` scales the responses.
+    pub(super) fn unscaled(
+        &self,
+        scale: impl FnOnce(&mut [f64], f64),
+        start: impl FnOnce(&Look) -> Vec<f64>,
+    ) -> Vec<f64> {
         let mut start = start(self);
-        for &index in linear {
-            start[index] *= self.scale;
-        }
+        scale(&mut start, self.scale);
         start
     }
 
@@ -143,6 +145,11 @@ pub(super) fn geometric(from: f64, to: f64, count: usize) -> Vec<f64> {
 /// Returns these numbers and their negatives, in order.
 pub(super) fn both_signs(positive: &[f64]) -> Vec<f64> {
     positive.iter().rev().map(|value| -value).chain(positive.iter().copied()).collect()
+}
+
+/// Returns the reciprocals of these numbers, in reverse order.
+pub(super) fn reciprocals(values: &[f64]) -> Vec<f64> {
+    values.iter().rev().map(|value| value.recip()).collect()
 }
 
 /// Returns `count` numbers around one, as far as `reach` on either side.

@@ -10,13 +10,20 @@
 //! | polynomials | [`Constant`], [`Linear`], [`Quadratic`], [`Polynomial`] |
 //! | exponentials | [`ExponentialDecay`], [`ExponentialDecayOffset`], [`ExponentialRise`], [`ExponentialRiseOffset`], [`BiExponential`], [`StretchedExponential`] |
 //! | powers | [`PowerLaw`], [`PowerLawOffset`], [`Logarithmic`] |
-//! | peaks | [`Gaussian`], [`Lorentzian`], [`Voigt`], [`PseudoVoigt`], [`Moffat`] |
+//! | peaks | [`Gaussian`], [`Lorentzian`], [`Voigt`], [`PseudoVoigt`], [`Moffat`], [`BreitWigner`] |
 //! | skewed peaks | [`ExponentialGaussian`], [`SkewedGaussian`], [`LogNormal`] |
-//! | growth | [`Logistic`], [`Gompertz`], [`Richards`], [`WeibullGrowth`] |
-//! | saturation | [`MichaelisMenten`], [`Hill`], [`Logistic4`], [`Logistic5`], [`Boltzmann`] |
+//! | growth | [`Logistic`], [`Gompertz`], [`Richards`], [`WeibullGrowth`], [`ModifiedGompertz`], [`ModifiedLogistic`], [`BaranyiRoberts`] |
+//! | saturation | [`MichaelisMenten`], [`Hill`], [`Boltzmann`] |
+//! | dose and response | [`Logistic4`], [`Logistic5`], [`Logistic5Ec50`], [`Weibull1`], [`Weibull2`] |
+//! | enzymes and binding | [`SubstrateInhibition`], [`Morrison`], [`BindingWithDepletion`] |
+//! | adsorption | [`Langmuir`], [`Freundlich`], [`Bet`], [`Toth`], [`Sips`] |
+//! | rheology | [`HerschelBulkley`], [`Bingham`], [`Casson`], [`Carreau`], [`Cross`] |
+//! | pharmacokinetics | [`OneCompartmentBolus`], [`OneCompartmentOral`], [`TwoCompartmentBolus`] |
+//! | soils | [`VanGenuchten`] |
 //! | steps | [`ArctanStep`], [`ErfStep`], [`LogisticStep`] |
 //! | waves | [`Sine`], [`DampedSine`] |
-//! | others | [`Arrhenius`], [`Rational`] |
+//! | temperature | [`Arrhenius`], [`Eyring`], [`VogelFulcherTammann`], [`Antoine`] |
+//! | others | [`Rational`] |
 //!
 //! ```
 //! use marquardt::CurveFit;
@@ -33,35 +40,47 @@
 
 mod any_model;
 mod arrhenius;
+mod binding;
 mod compose;
 mod dose_response;
+mod enzymes;
 mod exponential;
 mod formula;
 mod grid;
 mod growth;
 mod guess;
 mod guess_cache;
+mod isotherms;
 mod linear_fit;
 mod look;
+mod microbial_growth;
 mod named;
 mod peak;
+mod pharmacokinetics;
 mod polish;
 mod polynomial;
 mod power_law;
 mod rational;
 mod registry;
+mod resonance;
+mod rheology;
 mod skewed_peak;
+mod soil;
 mod special;
 mod step;
+mod temperature;
 #[cfg(test)]
 mod tests;
 mod unknown_model;
 mod wave;
+mod weibull_response;
 
 pub use any_model::AnyModel;
-pub use arrhenius::Arrhenius;
+pub use arrhenius::{Arrhenius, Eyring};
+pub use binding::BindingWithDepletion;
 pub use compose::{Prefixed, Product, Sum};
-pub use dose_response::{Boltzmann, Hill, Logistic4, Logistic5, MichaelisMenten};
+pub use dose_response::{Boltzmann, Hill, Logistic4, Logistic5, Logistic5Ec50, MichaelisMenten};
+pub use enzymes::{Morrison, SubstrateInhibition};
 pub use exponential::{
     BiExponential, ExponentialDecay, ExponentialDecayOffset, ExponentialRise, ExponentialRiseOffset,
     StretchedExponential,
@@ -69,12 +88,20 @@ pub use exponential::{
 pub use growth::{Gompertz, Logistic, Richards, WeibullGrowth};
 pub use guess::Guess;
 pub use guess_cache::GuessCache;
+pub use isotherms::{Bet, Freundlich, Langmuir, Sips, Toth};
+pub use microbial_growth::{BaranyiRoberts, ModifiedGompertz, ModifiedLogistic};
 pub use named::Named;
 pub use peak::{Gaussian, Lorentzian, Moffat, PseudoVoigt, Voigt};
+pub use pharmacokinetics::{OneCompartmentBolus, OneCompartmentOral, TwoCompartmentBolus};
 pub use polynomial::{Constant, Linear, Polynomial, Quadratic};
 pub use power_law::{Logarithmic, PowerLaw, PowerLawOffset};
 pub use rational::Rational;
+pub use resonance::BreitWigner;
+pub use rheology::{Bingham, Carreau, Casson, Cross, HerschelBulkley};
 pub use skewed_peak::{ExponentialGaussian, LogNormal, SkewedGaussian};
+pub use soil::VanGenuchten;
 pub use step::{ArctanStep, ErfStep, LogisticStep};
+pub use temperature::{Antoine, VogelFulcherTammann};
 pub use unknown_model::UnknownModel;
 pub use wave::{DampedSine, Sine};
+pub use weibull_response::{Weibull1, Weibull2};

@@ -86,6 +86,40 @@ impl Named {
         &self.parameters
     }
 
+    /// Names and formulas of quantities that follow from the parameters, such as the full width of a peak at half its maximum.
+    ///
+    /// The formulas are over the names of [`parameters`](Self::parameters), as [`Tie::parse`](crate::Tie::parse) reads them. In a sum
+    /// the names have the prefix of the parameters of their term.
+    ///
+    /// ```
+    /// # use marquardt::models::Named;
+    /// let decay: Named = "exponential_decay".parse()?;
+    /// assert_eq!(decay.derived_quantities()[0], ("half_life".into(), "ln(2) * decay".into()));
+    /// # Ok::<(), marquardt::models::UnknownModel>(())
+    /// ```
+    pub fn derived_quantities(&self) -> Vec<(String, String)> {
+        let mut quantities = Vec::new();
+        for (index, term) in self.terms.iter().enumerate() {
+            let (entry, prefix) = (term.entry(), prefix(&self.terms, index));
+            for &(name, formula) in entry.derived {
+                let has_it =
+                    |other: &Kind| other != term && other.entry().derived.iter().any(|derived| derived.0 == name);
+                let own_name = if prefix.is_empty() && self.terms.iter().any(has_it) {
+                    format!("{}_{name}", entry.name)
+                } else {
+                    format!("{prefix}{name}")
+                };
+                quantities.push((own_name, prefixed(formula, entry.parameters, &prefix)));
+            }
+        }
+        quantities
+    }
+
+    /// The curve is that of another model of the library, by other parameters, as those of `langmuir` and `michaelis_menten`. `false` for sums.
+    pub fn is_reparameterized(&self) -> bool {
+        matches!(self.terms[..], [term] if term.is_reparameterized())
+    }
+
     /// The record of the model.
     pub(super) fn program(&self) -> &Program {
         &self.program
@@ -204,6 +238,13 @@ impl<T: Real> Guess<T> for Terms<'_> {
             None => Guess::<T>::linear_parameters(&self.0[0]),
         }
     }
+
+    fn scale_response(&self, start: &mut [f64], factor: f64) {
+        match self.halves() {
+            Some(halves) => Guess::<T>::scale_response(&halves, start, factor),
+            None => Guess::<T>::scale_response(&self.0[0], start, factor),
+        }
+    }
 }
 
 impl<T: Real> Model<T> for Named {
@@ -226,5 +267,9 @@ impl<T: Real> Guess<T> for Named {
 
     fn linear_parameters(&self) -> Vec<usize> {
         Guess::<T>::linear_parameters(&Terms(&self.terms))
+    }
+
+    fn scale_response(&self, start: &mut [f64], factor: f64) {
+        Guess::<T>::scale_response(&Terms(&self.terms), start, factor);
     }
 }

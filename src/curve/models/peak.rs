@@ -14,6 +14,11 @@ library! {
         response: |x; amplitude, center, sigma| amplitude * gaussian(x, center, sigma),
         linear: [0],
         axes: |look| [look.places(), look.widths()],
+        derived: [
+            ("fwhm", "2.3548200450309493 * sigma"),
+            ("height", "amplitude / (sigma * sqrt(2 * pi))"),
+            ("area", "amplitude"),
+        ],
     }
 
     /// `amplitude / π · sigma / ((x − center)² + sigma²)`, as lmfit's `LorentzianModel`: `amplitude` is the area, `sigma` half of
@@ -22,6 +27,7 @@ library! {
         response: |x; amplitude, center, sigma| amplitude * lorentzian(x, center, sigma),
         linear: [0],
         axes: |look| [look.places(), look.widths()],
+        derived: [("fwhm", "2 * sigma"), ("height", "amplitude / (pi * sigma)"), ("area", "amplitude")],
     }
 
     /// `amplitude Re w(z) / (sigma √(2π))` with `z = (x − center + i gamma) / (sigma √2)` and the Faddeeva function `w`, as
@@ -46,6 +52,16 @@ library! {
             let [amplitude, center, half_width, fraction] = pseudo[..] else { return pseudo };
             vec![amplitude, center, half_width * (1.0 - fraction) / (2.0 * LN_2).sqrt(), half_width * fraction]
         },
+        derived: [
+            ("fwhm", "1.0692 * \"gamma\" + sqrt(0.86639 * \"gamma\"^2 + 5.545083 * sigma^2)"),
+            (
+                "height",
+                "\"gamma\" < 30 * sigma ? \
+                amplitude / (sigma * sqrt(2 * pi)) * exp((\"gamma\" / sigma)^2 / 2) * erfc(\"gamma\" / (sigma * sqrt(2))) : \
+                amplitude / (pi * \"gamma\") * (1 - (sigma / \"gamma\")^2 + 3 * (sigma / \"gamma\")^4)"
+            ),
+            ("area", "amplitude"),
+        ],
     }
 
     /// `amplitude ((1 − fraction) G + fraction L)`, as lmfit's `PseudoVoigtModel`: a Lorentzian `L` of `sigma` and a Gaussian `G`
@@ -60,6 +76,11 @@ library! {
         },
         linear: [0],
         axes: |look| [look.places(), look.widths(), vec![0.1, 0.5, 0.9]],
+        derived: [
+            ("fwhm", "2 * sigma"),
+            ("height", "amplitude / sigma * ((1 - fraction) * sqrt(ln(2) / pi) + fraction / pi)"),
+            ("area", "amplitude"),
+        ],
     }
 
     /// `amplitude (1 + ((x − center) / sigma)²)^(−beta)`, as lmfit's `MoffatModel`: here `amplitude` is the height.
@@ -70,6 +91,11 @@ library! {
         },
         linear: [0],
         axes: |look| [look.places(), look.widths(), geometric(0.5, 8.0, 7)],
+        derived: [
+            ("fwhm", "2 * sigma * sqrt(2^(1 / \"beta\") - 1)"),
+            ("height", "amplitude"),
+            ("area", "amplitude * sigma * sqrt(pi) * exp(lgamma(\"beta\" - 0.5) - lgamma(\"beta\"))"),
+        ],
     }
 }
 

@@ -22,12 +22,14 @@ library! {
     Linear("linear", "slope x + intercept") {
         response: |x; slope, intercept| slope * x + intercept,
         linear: [0, 1],
+        derived: [("root", "-intercept / slope")],
     }
 
     /// `a x² + b x + c`, as lmfit's `QuadraticModel`.
     Quadratic("quadratic", "a x^2 + b x + c") {
         response: |x; a, b, c| (a * x + b) * x + c,
         linear: [0, 1, 2],
+        derived: [("vertex", "-b / (2 * a)"), ("extremum", "c - b^2 / (4 * a)")],
     }
 }
 
@@ -77,7 +79,8 @@ impl<T: Real> Model<T> for Polynomial {
 
 impl<T: Real> Guess<T> for Polynomial {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-        finite(Look::at(x, y, &GuessCache::default()).unscaled(&self.linear(), |look| self.start(look)))
+        let scale = |b: &mut [f64], factor| b.iter_mut().for_each(|b| *b *= factor);
+        finite(Look::at(x, y, &GuessCache::default()).unscaled(scale, |look| self.start(look)))
     }
 
     fn linear_parameters(&self) -> Vec<usize> {

@@ -23,6 +23,7 @@ library! {
     Logarithmic("logarithmic", "a + b ln(x)") {
         response: |x; a, b| a + b * x.ln(),
         linear: [0, 1],
+        derived: [("root", "exp(-a / b)")],
     }
 }
 

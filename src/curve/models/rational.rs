@@ -13,5 +13,6 @@ library! {
             let reach = if reach > 0.0 { reach } else { 1.0 };
             [both_signs(&geometric(0.01 / reach, 1000.0 / reach, 40))]
         },
+        derived: [("root", "-a0 / a1"), ("pole", "-1 / b1"), ("asymptote", "a1 / b1")],
     }
 }

@@ -13,6 +13,8 @@ pub(super) struct LibraryModel {
     pub(super) name: &'static str,
     pub(super) formula: &'static str,
     pub(super) parameters: &'static [&'static str],
+    /// Names and formulas of derived quantities.
+    pub(super) derived: &'static [(&'static str, &'static str)],
 }
 
 macro_rules! registry {
@@ -35,11 +37,13 @@ macro_rules! registry {
                         name: <$model as Formula>::NAME,
                         formula: <$model as Formula>::FORMULA,
                         parameters: <$model as Formula>::PARAMETERS,
+                        derived: <$model as Formula>::DERIVED,
                     },)*
                     Kind::Polynomial(degree) => LibraryModel {
                         name: POLYNOMIALS[degree - LOWEST].0,
                         formula: POLYNOMIALS[degree - LOWEST].1,
                         parameters: &COEFFICIENTS[..=degree],
+                        derived: &[],
                     },
                 }
             }
@@ -89,11 +93,19 @@ macro_rules! registry {
             }
 
             fn guess_with(&self, x: &[T], y: &[T], cache: &GuessCache) -> Vec<T> {
-                finite(Look::at(x, y, cache).unscaled(&self.linear(), |look| self.start(look)))
+                let scale = |b: &mut [f64], factor| Guess::<T>::scale_response(self, b, factor);
+                finite(Look::at(x, y, cache).unscaled(scale, |look| self.start(look)))
             }
 
             fn linear_parameters(&self) -> Vec<usize> {
                 self.linear()
+            }
+
+            fn scale_response(&self, start: &mut [f64], factor: f64) {
+                match self {
+                    $(Kind::$model => <$model as Formula>::scale_response(start, factor),)*
+                    Kind::Polynomial(_) => start.iter_mut().for_each(|b| *b *= factor),
+                }
             }
         }
     };
@@ -103,13 +115,18 @@ registry! {
     Constant, Linear, Quadratic,
     ExponentialDecay, ExponentialDecayOffset, ExponentialRise, ExponentialRiseOffset, BiExponential, StretchedExponential,
     PowerLaw, PowerLawOffset, Logarithmic,
-    Gaussian, Lorentzian, Voigt, PseudoVoigt, Moffat,
+    Gaussian, Lorentzian, Voigt, PseudoVoigt, Moffat, BreitWigner,
     ExponentialGaussian, SkewedGaussian, LogNormal,
-    Logistic, Gompertz, Richards, WeibullGrowth,
-    MichaelisMenten, Hill, Logistic4, Logistic5, Boltzmann,
+    Logistic, Gompertz, Richards, WeibullGrowth, ModifiedGompertz, ModifiedLogistic, BaranyiRoberts,
+    MichaelisMenten, Hill, Logistic4, Logistic5, Logistic5Ec50, Weibull1, Weibull2, Boltzmann,
+    SubstrateInhibition, Morrison, BindingWithDepletion,
+    Langmuir, Freundlich, Bet, Toth, Sips,
+    HerschelBulkley, Bingham, Casson, Carreau, Cross,
+    OneCompartmentBolus, OneCompartmentOral, TwoCompartmentBolus,
+    VanGenuchten,
     ArctanStep, ErfStep, LogisticStep,
     Sine, DampedSine,
-    Arrhenius, Rational,
+    Arrhenius, Eyring, VogelFulcherTammann, Antoine, Rational,
 }
 
 /// The lowest degree of a polynomial that is named by its degree.
@@ -129,6 +146,17 @@ const POLYNOMIALS: [(&str, &str); 7] = [
 const COEFFICIENTS: [&str; 10] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"];
 
 impl Kind {
+    /// The curve is that of another model, by other parameters.
+    #[rustfmt::skip]
+    pub(super) fn is_reparameterized(self) -> bool {
+        matches!(
+            self,
+            Kind::Langmuir | Kind::Sips | Kind::Freundlich | Kind::HerschelBulkley | Kind::Bingham | Kind::Cross
+            | Kind::OneCompartmentBolus | Kind::TwoCompartmentBolus | Kind::ModifiedGompertz | Kind::ModifiedLogistic
+            | Kind::Logistic5Ec50 | Kind::Weibull2 | Kind::Antoine | Kind::ExponentialRiseOffset | Kind::LogisticStep
+        )
+    }
+
     /// All of them.
     pub(super) fn all() -> impl Iterator<Item = Kind> {
         let polynomials = (LOWEST..LOWEST + POLYNOMIALS.len()).map(Kind::Polynomial);

@@ -32,6 +32,11 @@ library! {
             let centers = spaced(center - 2.0 * sigma, center + sigma, 9);
             [centers, multiples(0.5 * sigma, 2.5, 6), geometric(0.3 / sigma, 10.0 / sigma, 7)]
         },
+        derived: [
+            ("area", "amplitude"),
+            ("mean", "center + 1 / \"gamma\""),
+            ("deviation", "sqrt(sigma^2 + 1 / \"gamma\"^2)"),
+        ],
     }
 
     /// `amplitude / (sigma √(2π)) · exp(−(x − center)² / (2 sigma²)) · (1 + erf(gamma (x − center) / (sigma √2)))`, as lmfit's
@@ -53,6 +58,11 @@ library! {
             });
             better_on::<Self>(look, grids, 1.0)
         },
+        derived: [
+            ("area", "amplitude"),
+            ("mean", "center + sigma * \"gamma\" * sqrt(2 / (pi * (1 + \"gamma\"^2)))"),
+            ("deviation", "sigma * sqrt(1 - 2 * \"gamma\"^2 / (pi * (1 + \"gamma\"^2)))"),
+        ],
     }
 
     /// `amplitude / (x sigma √(2π)) · exp(−(ln x − center)² / (2 sigma²))` for `x > 0`, as lmfit's `LognormalModel`: `amplitude`
@@ -68,6 +78,14 @@ library! {
         },
         linear: [0],
         axes: |look| [look.positive().into_iter().map(f64::ln).collect(), geometric(0.02, 3.0, 12)],
+        derived: [
+            ("area", "amplitude"),
+            ("mode", "exp(center - sigma^2)"),
+            ("median", "exp(center)"),
+            ("mean", "exp(center + sigma^2 / 2)"),
+            ("height", "amplitude / (sigma * sqrt(2 * pi)) * exp(sigma^2 / 2 - center)"),
+            ("fwhm", "2 * exp(center - sigma^2) * sinh(1.1774100225154747 * sigma)"),
+        ],
     }
 }
 

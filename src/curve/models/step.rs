@@ -13,6 +13,7 @@ library! {
             amplitude * (((-center + x) / sigma).atan() * real::<S>(FRAC_1_PI) + real::<S>(0.5)),
         linear: [0],
         axes: |look| [look.places(), both_signs(&look.widths())],
+        derived: [("slope_at_center", "amplitude / (pi * sigma)"), ("width_25_75", "2 * sigma")],
     }
 
     /// `amplitude (1 + erf((x − center) / sigma)) / 2`, as lmfit's `StepModel(form='erf')`.
@@ -26,6 +27,7 @@ library! {
             let (center, sigma) = (logistic[1], 2.26 * logistic[2]);
             [about(center, sigma.abs(), 5), multiples(sigma, 2.0, 5)]
         },
+        derived: [("slope_at_center", "amplitude / (sigma * sqrt(pi))"), ("width_10_90", "1.8123876048736464 * sigma")],
     }
 
     /// `amplitude (1 − 1 / (1 + exp((x − center) / sigma)))`, as lmfit's `StepModel(form='logistic')`. It is
@@ -34,5 +36,6 @@ library! {
         response: |x; amplitude, center, sigma| amplitude * sigmoid((-center + x) / sigma),
         linear: [0],
         axes: |look| [look.places(), both_signs(&look.widths())],
+        derived: [("slope_at_center", "amplitude / (4 * sigma)"), ("width_10_90", "4.394449154672439 * sigma")],
     }
 }

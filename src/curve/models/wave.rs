@@ -18,6 +18,7 @@ library! {
             let [sine, cosine, frequency] = undamped(look);
             vec![sine.hypot(cosine), frequency, cosine.atan2(sine)]
         },
+        derived: [("period", "2 * pi / frequency"), ("peak_to_peak", "2 * amplitude")],
     }
 
     /// `amplitude exp(−x / decay) sin(frequency x + shift)`: `frequency` is angular.
@@ -42,6 +43,11 @@ library! {
             let [sine, cosine, frequency, decay] = damped[..] else { return damped };
             vec![sine.hypot(cosine), frequency, cosine.atan2(sine), decay]
         },
+        derived: [
+            ("period", "2 * pi / frequency"),
+            ("half_life", "ln(2) * decay"),
+            ("quality", "frequency * decay / 2"),
+        ],
     }
 }
 

@@ -66,7 +66,7 @@ pub enum Command {
 pub struct CompareArguments {
     #[command(flatten)]
     pub data: DataArguments,
-    /// Models to compare, such as linear,gaussian+linear; all of the library unless given
+    /// Models to compare, such as linear,gaussian+linear; unless given, all curves of the library
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
     pub models: Vec<String>,
     /// Formula to compare, such as 'a*exp(-k*x)+c'; may be repeated
