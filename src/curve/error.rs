@@ -230,6 +230,14 @@ pub enum CurveError {
         /// The name it refers to.
         of: String,
     },
+    /// A derived quantity refers to an unknown parameter.
+    #[error("{name:?} is computed from {of:?}, which is no parameter")]
+    UnknownInQuantity {
+        /// The quantity.
+        name: String,
+        /// The name it refers to.
+        of: String,
+    },
     /// Ties go round in a circle.
     #[error("{:?} is tied to itself{}", .names[0], if .names.len() > 1 { format!(", by way of {}", quoted(&names[1..])) } else { String::new() })]
     TieToItself {

@@ -17,7 +17,7 @@ use super::parameter::Parameter;
 use super::ranks::agreed;
 use super::remembering_curve::RememberingCurve;
 use super::second_attempt::best_attempt;
-use super::{AnyCurve, Curve, CurveError, ErrorsInX, FitOptions, FittedCurve, Rows};
+use super::{AnyCurve, Curve, CurveError, ErrorsInX, FitOptions, FittedCurve, Rows, Tie};
 use crate::distributed::Communicator;
 use crate::precision::compile_once;
 use crate::real::Real;
@@ -92,6 +92,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     data_methods!();
     option_methods! {
         start(name: &str, start: T);
+        derive(name: &str, quantity: Tie<T>);
     }
 
     fn change_options(self, change: impl FnOnce(FitOptions<T>) -> FitOptions<T>) -> Self {
@@ -413,6 +414,7 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
             data = data.with_whitening(Whitening::new(covariance.view())?);
         }
         let data = data.check(mask.as_deref(), options.nan_policy)?;
+        options.check_derived(&parameters)?;
         let map = ParameterMap::new(parameters)?;
         let (lower, upper): (Vec<T>, Vec<T>) = map.parameters.iter().map(Parameter::range).unzip();
         curve.keep_within(&lower, &upper);

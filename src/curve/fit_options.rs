@@ -37,6 +37,8 @@ pub struct FitOptions<T: Real> {
     names: Option<Vec<String>>,
     /// Options of parameters, by name.
     parameters: Vec<(String, ParameterOption<T>)>,
+    /// Quantities that are computed from parameters, by name.
+    derived: Vec<(String, Tie<T>)>,
     /// Bounds of those that are given none of their own.
     other_bounds: Option<ParameterOption<T>>,
     /// Sigma is the standard deviation of the noise itself.
@@ -100,6 +102,53 @@ impl<T: Real> FitOptions<T> {
     /// it: so the report has a quantity that follows from the fit, with its standard error.
     pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
         self.option(name, ParameterOption::Tie(tie))
+    }
+
+    /// Adds a quantity to the report that is computed from parameters, such as a half-life: its value, its standard error by the delta
+    /// method, and its interval. [`FittedCurve::derived_quantities`](crate::FittedCurve::derived_quantities) has it as numbers, and
+    /// [`FitInference::derived`](crate::curve::FitInference::derived) computes others after the fit. Many fits do not take it.
+    ///
+    /// ```
+    /// use marquardt::{CurveFit, Tie};
+    ///
+    /// let x = [0.0, 1.0, 2.0, 3.0, 4.0_f64];
+    /// let y = [10.1, 6.1, 3.6, 2.2, 1.4];
+    /// let fit = CurveFit::new(|x, [a, k]| a * (-k * x).exp(), &x, &y, [5.0, 1.0])
+    ///     .names(["a", "k"])
+    ///     .derive("half_life", Tie::parse("ln(2) / k")?)
+    ///     .fit()?;
+    /// let half_life = &fit.derived_quantities()[0].estimate;
+    /// assert!((half_life.value - 1.386).abs() < 2.0 * half_life.standard_error);
+    /// assert!(fit.to_string().contains("half_life"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn derive(mut self, name: &str, quantity: Tie<T>) -> Self {
+        self.derived.push((name.to_owned(), quantity));
+        self
+    }
+
+    /// Quantities that are computed from parameters.
+    pub(super) fn derived(&self) -> &[(String, Tie<T>)] {
+        &self.derived
+    }
+
+    /// Replaces the quantities that are computed from parameters.
+    pub(super) fn with_derived(self, derived: Vec<(String, Tie<T>)>) -> Self {
+        FitOptions { derived, ..self }
+    }
+
+    /// Checks that quantities have names of their own, and are computed from parameters.
+    pub(super) fn check_derived(&self, parameters: &[Parameter<T>]) -> Result<(), CurveError> {
+        let is_parameter = |name: &String| parameters.iter().any(|parameter| parameter.name == *name);
+        for (index, (name, quantity)) in self.derived.iter().enumerate() {
+            if is_parameter(name) || self.derived[..index].iter().any(|(other, _)| other == name) {
+                return Err(CurveError::DuplicateName { name: name.clone() });
+            }
+            if let Some(of) = quantity.of().iter().find(|of| !is_parameter(of)) {
+                return Err(CurveError::UnknownInQuantity { name: name.clone(), of: of.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// Adds a Gaussian prior of a parameter, with this mean and standard deviation. The data have to have an [absolute

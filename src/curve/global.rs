@@ -9,7 +9,7 @@ use super::method::FitMethod;
 use super::noise::Noise;
 use super::parameter::{Parameter, Role};
 use super::ranks::agreed;
-use super::{Curve, CurveError, CurveFit, FittedCurve};
+use super::{Curve, CurveError, CurveFit, FittedCurve, Tie};
 use crate::real::Real;
 
 /// A fit of several data sets that share some of their parameters.
@@ -171,10 +171,10 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         }
         check_alike(&sets)?;
         check_shared(&sets, &self.shared)?;
-        let JoinedParameters { parameters, own } = join(&sets, &self.shared)?;
+        let JoinedParameters { parameters, own, derived } = join(&sets, &self.shared)?;
         let data = agreed(sets[0].1.data.ranks(), Data::joined(sets.iter().map(|(_, checked)| &checked.data)))?;
         let start = parameters.iter().map(|parameter| parameter.start).collect();
-        let options = sets[0].1.options.clone().with_parameters(&parameters);
+        let options = sets[0].1.options.clone().with_parameters(&parameters).with_derived(derived);
         let method = FitMethod { retry: self.retry, ..sets[0].1.method.clone() };
         let parts = sets.into_iter().zip(own).map(|((name, checked), parameters)| DataSetCurve {
             name,
@@ -271,10 +271,13 @@ fn disagreement<T: Real>(one: &Parameter<T>, other: &Parameter<T>) -> Option<&'s
 struct JoinedParameters<T> {
     parameters: Vec<Parameter<T>>,
     own: Vec<Vec<usize>>,
+    /// Derived quantities, with the names of their data sets.
+    derived: Vec<(String, Tie<T>)>,
 }
 
 fn join<T: Real>(sets: &[NamedFit<'_, T>], shared: &[String]) -> Result<JoinedParameters<T>, CurveError> {
     let (mut parameters, mut own): (Vec<Parameter<T>>, _) = (Vec::new(), Vec::with_capacity(sets.len()));
+    let mut derived = Vec::new();
     for (set, checked) in sets {
         let is_shared = |name: &str| shared.iter().any(|shared| shared == name);
         let full = |name: &str| if is_shared(name) { name.into() } else { format!("{set}.{name}") };
@@ -291,6 +294,8 @@ fn join<T: Real>(sets: &[NamedFit<'_, T>], shared: &[String]) -> Result<JoinedPa
             }
         }
         own.push(indices);
+        let quantities = checked.options.derived().iter();
+        derived.extend(quantities.map(|(name, tie)| (format!("{set}.{name}"), tie.renamed(full))));
     }
-    Ok(JoinedParameters { parameters, own })
+    Ok(JoinedParameters { parameters, own, derived })
 }

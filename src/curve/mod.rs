@@ -102,15 +102,15 @@ pub use failure::FitFailure;
 pub use fit::CurveFit;
 pub use fit_options::FitOptions;
 pub use fitted::{
-    Bootstrap, BootstrapError, Contour, ContourPoint, FailedReplicate, FittedCurve, FittedDataSet, Influence,
-    IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
+    Bootstrap, BootstrapError, Contour, ContourPoint, DerivedQuantity, FailedReplicate, FittedCurve, FittedDataSet,
+    Influence, IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint, Resampling,
 };
 pub use formula::{
     BuiltFormula, Expression, Formula, FormulaBuilder, FormulaBuilderError, FormulaError, FormulaProblem,
 };
 pub use global::{GlobalError, GlobalFit};
 pub use global_curve::GlobalCurve;
-pub use inference::{BandPoint, FitInference, FittedParameter};
+pub use inference::{BandPoint, Calibration, CalibrationError, FitInference, FittedParameter, Unknown};
 pub use many::{FitMany, FitManyError, ManyFits, PerFit, Predictors};
 pub use minima::{FailedStart, Minima, Minimum};
 pub use model::{Curve, FromClosure, FromModel, FromNumeric, FromVector, Model};

@@ -2,11 +2,13 @@
 
 mod bootstrap;
 mod bounds;
+mod calibration;
 mod certified;
 #[path = "../common/mod.rs"]
 mod common;
 mod coverage;
 mod data;
+mod derived;
 mod errors_in_x;
 mod fit;
 mod fit_plots;

@@ -59,6 +59,7 @@ fn everything() -> FitSummary {
                 ..parameter("lost", 3.0, f64::INFINITY, ParameterState::Undetermined)
             },
         ],
+        derived: Vec::new(),
         correlations: vec![CorrelationSummary { first: "a_1".into(), second: "k".into(), correlation: -0.75 }],
         warnings: vec!["the data do not determine lost".into(), "3 rows with missing values were left out".into()],
     }

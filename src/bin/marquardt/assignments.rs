@@ -53,6 +53,18 @@ pub fn tie(text: &str) -> Result<NamedValue<String>, AssignmentError> {
     assignment(text, "NAME=FORMULA", |formula| Ok(Some(formula.trim().to_owned())))
 }
 
+/// Responses to one unknown predictor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replicates(pub Vec<f64>);
+
+/// Replicates of a response, `NUMBER+NUMBER+...`.
+pub fn replicates(text: &str) -> Result<Replicates, AssignmentError> {
+    match number(text) {
+        Ok(one) => Ok(Replicates(vec![one])),
+        Err(_) => text.split('+').map(number).collect::<Result<_, _>>().map(Replicates),
+    }
+}
+
 /// The assignment of what `read` finds behind the `=`, if that has the expected form.
 fn assignment<V>(
     text: &str,

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use marquardt::curve::{Curve, FromModel, MultiStartError};
+use marquardt::curve::{Curve, ErrorsInX, FromModel, MultiStartError};
 use marquardt::models::AnyModel;
-use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt};
+use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt, Tie};
 
 use crate::arguments::{MethodArguments, ParameterArguments, check_once};
 use crate::assignments::NamedValue;
@@ -29,8 +29,20 @@ pub fn build<'a>(
     if let Some(sigma) = &data.sigma {
         fit = fit.sigma(sigma).absolute_sigma(method.absolute_sigma);
     }
+    if let Some(sigma_x) = &data.sigma_x {
+        let effective = method.effective_variance;
+        let errors = if effective { ErrorsInX::EffectiveVariance } else { ErrorsInX::OrthogonalDistance };
+        fit = fit.sigma_x(sigma_x).errors_in_x(errors);
+    }
     if method.counts {
         fit = fit.counts();
+    }
+    if let AnyModel::Named(model) = curve
+        && parameters.derive_all
+    {
+        for (name, text) in model.derived_quantities() {
+            fit = fit.derive(&name, Tie::parse(&text).map_err(Failure::of_formula("--derive-all"))?);
+        }
     }
     Ok(fit.solver(solver(method)?).retry(!method.no_retry))
 }

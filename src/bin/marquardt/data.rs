@@ -6,7 +6,7 @@ use ndarray::Array2;
 
 use crate::arguments::DataArguments;
 use crate::curve::ABOUT_PI;
-use crate::failure::Failure;
+use crate::failure::{Failure, quoted};
 use crate::needed_columns::{self, Needs};
 use crate::source;
 
@@ -83,11 +83,36 @@ pub struct SelectedData {
     pub x: Array2<f64>,
     pub y: Vec<f64>,
     pub sigma: Option<Vec<f64>>,
+    /// A row for each response, too.
+    pub sigma_x: Option<Array2<f64>>,
     /// Rows that were left out, as a number is missing.
     pub omitted: usize,
     /// The line of the file at which each row ends.
     lines: Vec<usize>,
     sigma_name: String,
+}
+
+/// Standard deviations, as they are asked for.
+#[derive(Debug, Clone, Copy)]
+enum Deviation<'t> {
+    /// One number for all rows.
+    Same(f64),
+    Column(&'t str),
+}
+
+impl<'t> Deviation<'t> {
+    /// A number, unless a column is called so.
+    fn of(table: &Table, text: &'t str) -> Self {
+        let is_column = table.column_names().any(|column| column == text);
+        match text.parse() {
+            Ok(value) if !is_column => Deviation::Same(value),
+            _ => Deviation::Column(text),
+        }
+    }
+
+    fn column(self) -> Option<&'t str> {
+        if let Deviation::Column(name) = self { Some(name) } else { None }
+    }
 }
 
 impl SelectedData {
@@ -98,28 +123,34 @@ impl SelectedData {
         x_names: Vec<String>,
         y_name: String,
     ) -> Result<SelectedData, Failure> {
-        // A sigma that is a number is the same for all rows, unless a column is called so.
-        let sigma = arguments.sigma.as_deref();
-        let is_column = |name: &str| table.column_names().any(|column| column == name);
-        let same = sigma.filter(|text| !is_column(text)).and_then(|text| text.parse::<f64>().ok());
-        let sigma_name = sigma.filter(|_| same.is_none());
+        let sigma = arguments.sigma.as_deref().map(|text| Deviation::of(table, text));
+        let sigma_x: Vec<Deviation<'_>> = arguments.sigma_x.iter().map(|text| Deviation::of(table, text)).collect();
+        if !(sigma_x.is_empty() || sigma_x.len() == x_names.len()) {
+            let (given, predictors) = (sigma_x.len(), quoted(&x_names));
+            return Err(Failure::new(format!("--sigma-x gives {given}, but the predictors are {predictors}")));
+        }
+        let sigma_name = sigma.and_then(Deviation::column);
         let mut columns: Vec<(String, &[f64])> = Vec::new();
-        for name in x_names.iter().map(String::as_str).chain([y_name.as_str()]).chain(sigma_name) {
+        let deviations = sigma_name.into_iter().chain(sigma_x.iter().filter_map(|sigma| sigma.column()));
+        for name in x_names.iter().map(String::as_str).chain([y_name.as_str()]).chain(deviations) {
             columns.push((name.to_owned(), table.column(name)?));
         }
         let rows = complete_rows(table, &columns, arguments.omit_missing)?;
         let chosen = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
         let x = Array2::from_shape_fn((rows.len(), x_names.len()), |(row, column)| columns[column].1[rows[row]]);
         let y = chosen(columns[x_names.len()].1);
-        let sigma = match (same, sigma_name) {
-            (Some(value), _) => Some(vec![value; rows.len()]),
-            (None, Some(_)) => Some(chosen(columns[x_names.len() + 1].1)),
-            (None, None) => None,
+        let values = |deviation: Deviation<'_>| match deviation {
+            Deviation::Same(value) => Ok(vec![value; rows.len()]),
+            Deviation::Column(name) => table.column(name).map(chosen),
         };
+        let sigma = sigma.map(values).transpose()?;
+        let sigma_x = sigma_x.into_iter().map(values).collect::<Result<Vec<_>, _>>()?;
+        let sigma_x = (!sigma_x.is_empty())
+            .then(|| Array2::from_shape_fn((rows.len(), x_names.len()), |(row, column)| sigma_x[column][row]));
         let sigma_name = sigma_name.unwrap_or_default().to_owned();
         let lines = rows.iter().map(|&row| table.lines()[row]).collect();
         let (source, omitted) = (table.source_name().to_owned(), table.rows() - rows.len());
-        Ok(SelectedData { source, x_names, y_name, x, y, sigma, omitted, lines, sigma_name })
+        Ok(SelectedData { source, x_names, y_name, x, y, sigma, sigma_x, omitted, lines, sigma_name })
     }
 
     /// The line of the file at which a row ends.
@@ -144,6 +175,9 @@ impl SelectedData {
             }
             CurveError::NonPositiveSigma { row, value } => {
                 format!("{}: {value} is no standard deviation, which must be positive", place(row, &self.sigma_name))
+            }
+            CurveError::NegativeSigmaX { row, value, .. } => {
+                format!("{}: {value} of --sigma-x is no standard deviation, which must not be negative", place(row, ""))
             }
             CurveError::NegativeCount { row, value } => {
                 format!("{}: {value} is no count, which must not be negative", place(row, &self.y_name))

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use marquardt::curve::{FitSummary, Table};
 use marquardt::models::AnyModel;
+use ndarray::ArrayView2;
 
 use crate::arguments::FitArguments;
 use crate::curve::{self, Chosen};
@@ -46,7 +47,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         curve_fit::solve(fit, &arguments.method).map_err(|error| curve_fit::explain(error, &data))?;
     left_out.into_iter().for_each(note);
     let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
-    let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
+    let inference = Inference::of(&fit, arguments)?;
     let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), &data));
     let report = FitReport { summary, inference, minima, stored, fitted: Ending::of_fit(&fit) };
     if let Some(path) = &arguments.output.plot {
@@ -55,7 +56,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         output::draw(plot, &arguments.output, path)?;
     }
     if let Some(path) = &arguments.output.residuals {
-        output::write(path, &residuals(&data, &fit.fitted().to_vec()).to_csv()?)?;
+        output::write(path, &residuals(&data, &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?)?;
     }
     let digits = arguments.output.digits;
     output::print(&arguments.output.formats, |format| report.render(format), || report.to_text(digits))?;
@@ -79,11 +80,13 @@ pub fn titled(summary: FitSummary, title: &str, curve: &AnyModel, data: &Selecte
 }
 
 /// Rows of the file with the fitted values and the residuals.
-pub fn residuals(data: &SelectedData, fitted: &[f64]) -> ResultTable {
-    let names = data.x_names.iter().map(String::as_str).chain([data.y_name.as_str(), "fitted", "residual"]);
-    let mut table = ResultTable::new(["line"].into_iter().chain(names));
+pub fn residuals(data: &SelectedData, fitted: &[f64], fitted_x: Option<ArrayView2<'_, f64>>) -> ResultTable {
+    let names = data.x_names.iter().chain([&data.y_name]).cloned().chain(["fitted", "residual"].map(str::to_owned));
+    let of_x = data.x_names.iter().filter(|_| fitted_x.is_some()).map(|name| format!("fitted {name}"));
+    let mut table = ResultTable::new(["line".to_owned()].into_iter().chain(names).chain(of_x));
     for (row, x) in data.x.rows().into_iter().enumerate() {
         let numbers = x.iter().copied().chain([data.y[row], fitted[row], data.y[row] - fitted[row]]);
+        let numbers = numbers.chain(fitted_x.iter().flat_map(|fitted_x| fitted_x.row(row).to_vec()));
         table.row([Cell::Count(data.line(row))].into_iter().chain(numbers.map(Cell::Number)));
     }
     table

@@ -106,12 +106,13 @@ impl<'a> GroupFits<'a> {
             let Solved { fit, minima } = curve_fit::solve(fit, &arguments.method)
                 .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;
             let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve, &group.data);
-            let inference =
-                Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed).map_err(of_group)?;
+            let inference = Inference::of(&fit, arguments).map_err(of_group)?;
             if arguments.output.plot.is_some() {
                 pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
             }
-            pictures.residuals.append(residuals(&group.data, &fit.fitted().to_vec()).in_group(by, &group.name));
+            pictures
+                .residuals
+                .append(residuals(&group.data, &fit.fitted().to_vec(), fit.fitted_x()).in_group(by, &group.name));
             group.found = ends(&summary);
             let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
             let report = Some(FitReport { summary, inference, minima, stored: None, fitted: Ending::of_fit(&fit) });
@@ -140,13 +141,13 @@ impl<'a> GroupFits<'a> {
             pictures.series.extend(fit.plot_series()?);
         }
         for (group, set) in self.groups.iter().zip(fit.data_sets()?) {
-            pictures.residuals.append(residuals(&group.data, &set.fitted).in_group(by, &group.name));
+            pictures.residuals.append(residuals(&group.data, &set.fitted, None).in_group(by, &group.name));
             let stored =
                 fit.data_set_to_stored(&group.name).map(|stored| FitOfColumns::new(stored.without_data(), &group.data));
             let stored = stored.expect("each group is a data set");
             results.reports.push(GroupReport { name: group.name.clone(), report: None, stored });
         }
-        let inference = Inference::of(&fit, arguments.profile, arguments.bootstrap, arguments.method.seed)?;
+        let inference = Inference::of(&fit, arguments)?;
         let mut summary = FitSummary { title: Some(title(arguments, curve, first)), ..fit.summary() };
         summary.model = Some(format!("{} = {}", first.y_name, curve.formula()));
         results.shared =

@@ -1,8 +1,10 @@
 //! Intervals by profiles and by resampling.
 
 use marquardt::FittedCurve;
-use marquardt::curve::{IntervalEnd, ParameterState};
+use marquardt::curve::{DerivedQuantity, IntervalEnd, ParameterState, Unknown};
 
+use crate::arguments::FitArguments;
+use crate::assignments::Replicates;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::table::{Cell, ResultTable};
@@ -16,19 +18,45 @@ pub const LEVEL: f64 = 0.95;
 pub struct Inference {
     pub profile: Option<ResultTable>,
     pub bootstrap: Option<ResultTable>,
+    pub unknowns: Option<ResultTable>,
     pub is_interrupted: bool,
 }
 
 impl Inference {
     /// The intervals that are asked for.
-    pub fn of(fit: &FittedCurve<'_, f64>, profile: bool, replicates: Option<u32>, seed: u64) -> Result<Self, Failure> {
-        let profile = profile.then(|| profiles(fit)).transpose()?;
-        let resampled = replicates.map(|replicates| bootstrap(fit, replicates, seed)).transpose();
+    pub fn of(fit: &FittedCurve<'_, f64>, arguments: &FitArguments) -> Result<Self, Failure> {
+        let unknowns = (!arguments.x_for.is_empty()).then(|| unknowns(fit, &arguments.x_for)).transpose()?;
+        let profile = arguments.profile.then(|| profiles(fit)).transpose()?;
+        let seed = arguments.method.seed;
+        let resampled = arguments.bootstrap.map(|replicates| bootstrap(fit, replicates, seed)).transpose();
         let is_interrupted = interrupt::token().is_cancelled();
         // An interrupt may leave too few replicates, but does not take away the fit.
         let bootstrap = if is_interrupted { resampled.unwrap_or_default() } else { resampled? };
-        Ok(Inference { profile, bootstrap, is_interrupted })
+        Ok(Inference { profile, bootstrap, unknowns, is_interrupted })
     }
+}
+
+/// A row for each solution; one with the reason where there is none.
+fn unknowns(fit: &FittedCurve<'_, f64>, responses: &[Replicates]) -> Result<ResultTable, Failure> {
+    let mut table = ResultTable::new(["response", "x", "standard_error", "low", "high", "note"]);
+    for Replicates(responses) in responses {
+        let texts: Vec<String> = responses.iter().map(f64::to_string).collect();
+        let name = || Cell::Text(texts.join("+"));
+        match fit.x_for(responses)?.solve() {
+            Ok(found) => found.into_iter().for_each(|Unknown { x, standard_error, interval, .. }| {
+                let open = [("low", interval.low), ("high", interval.high)]
+                    .map(|(end, value)| (!value.is_finite()).then(|| format!("{end}: beyond the data")));
+                let numbers = [x, standard_error, interval.low, interval.high].map(Cell::Number);
+                let note = Cell::Text(open.into_iter().flatten().collect::<Vec<_>>().join("; "));
+                table.row([name()].into_iter().chain(numbers).chain([note]));
+            }),
+            Err(error) => {
+                let empty = [(); 4].map(|()| Cell::Empty);
+                table.row([name()].into_iter().chain(empty).chain([Cell::Text(error.to_string())]));
+            }
+        }
+    }
+    Ok(table)
 }
 
 fn profiles(fit: &FittedCurve<'_, f64>) -> Result<ResultTable, Failure> {
@@ -69,6 +97,12 @@ fn bootstrap(fit: &FittedCurve<'_, f64>, replicates: u32, seed: u64) -> Result<R
         let interval = found.percentile_interval(&parameter.name, LEVEL)?;
         let numbers = [parameter.value, errors[index], bias[index], interval.low, interval.high].map(Cell::Number);
         table.row([Cell::from(parameter.name.as_str())].into_iter().chain(numbers));
+    }
+    for DerivedQuantity { name, quantity, estimate, .. } in fit.derived_quantities() {
+        let interval = found.derived_interval(&quantity, LEVEL)?;
+        let ends = [interval.low, interval.high].map(Cell::Number);
+        let first = [Cell::from(name.as_str()), Cell::Number(estimate.value), Cell::Empty, Cell::Empty];
+        table.row(first.into_iter().chain(ends));
     }
     let failed = found.failed().len();
     if failed > 0 {

@@ -43,8 +43,8 @@ pub struct Needs<'n> {
 }
 
 fn needed(first: &Table, arguments: &DataArguments, needs: &Needs<'_>) -> HashSet<String> {
-    let DataArguments { x, y, sigma, conditions, .. } = arguments;
-    let by_arguments = x.iter().chain(y).chain(sigma).map(String::as_str);
+    let DataArguments { x, y, sigma, sigma_x, conditions, .. } = arguments;
+    let by_arguments = x.iter().chain(y).chain(sigma).chain(sigma_x).map(String::as_str);
     let by_conditions = conditions.iter().flat_map(|condition| condition.columns());
     let texts = first.column_names().filter(|name| first.column(name).is_err());
     let asked = by_arguments.chain(by_conditions).chain(texts).chain(needs.columns.iter().copied());

@@ -81,14 +81,16 @@ impl FitReport {
         let profile = profile.map(|table| ("Profile-likelihood intervals at 95 %", "profile", table));
         let bootstrap = self.inference.bootstrap.as_ref();
         let bootstrap = bootstrap.map(|table| ("Bootstrap, percentile intervals at 95 %", "bootstrap", table));
-        [minima, profile, bootstrap].into_iter().flatten()
+        let unknowns = self.inference.unknowns.as_ref();
+        let unknowns = unknowns.map(|table| ("Unknowns, intervals at 95 %", "unknowns", table));
+        [minima, profile, bootstrap, unknowns].into_iter().flatten()
     }
 }
 
 /// A row for each parameter of a fit.
 pub fn parameters(summary: &FitSummary) -> ResultTable {
     let mut table = ResultTable::new(["parameter", "value", "standard_error", "low", "high", "state"]);
-    for parameter in &summary.parameters {
+    for parameter in summary.parameters.iter().chain(&summary.derived) {
         let interval = parameter.interval.filter(|interval| interval.low.is_finite() || interval.high.is_finite());
         table.row([
             Cell::from(parameter.name.as_str()),

@@ -1,9 +1,9 @@
 //! Results of a bootstrap.
 
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 use crate::curve::estimate::check_level;
-use crate::curve::{FitFailure, Interval, StatisticsError};
+use crate::curve::{FitFailure, Interval, StatisticsError, Tie};
 use crate::real::Real;
 use crate::statistics::sample_quantile;
 
@@ -76,11 +76,23 @@ impl<T: Real> Bootstrap<T> {
     pub fn percentile_interval(&self, name: &str, level: f64) -> Result<Interval<T>, StatisticsError> {
         check_level(level)?;
         let column = self.estimates.column(self.index(name)?);
-        let mut values: Vec<f64> = column.iter().map(|value| value.to_f64()).collect();
-        values.sort_by(f64::total_cmp);
-        let tail = 0.5 - 0.5 * level;
-        let [low, high] = [tail, 1.0 - tail].map(|p| T::from_f64(sample_quantile(&values, p)));
-        Ok(Interval { low, high })
+        Ok(middle(column.iter().map(|value| value.to_f64()).collect(), level))
+    }
+
+    /// The interval that holds the middle share `level` of a quantity that is computed from the parameters of each replicate; a replicate
+    /// in which it is not finite counts as an extreme one.
+    ///
+    /// # Errors
+    ///
+    /// As [`percentile_interval`](Self::percentile_interval).
+    pub fn derived_interval(&self, quantity: &Tie<T>, level: f64) -> Result<Interval<T>, StatisticsError> {
+        check_level(level)?;
+        let of = quantity.of().iter().map(|name| self.index(name)).collect::<Result<Vec<_>, _>>()?;
+        let value = |row: ArrayView1<'_, T>| {
+            let at: Vec<T> = of.iter().map(|&index| row[index]).collect();
+            quantity.value(&at, None).to_f64()
+        };
+        Ok(middle(self.estimates.rows().into_iter().map(value).collect(), level))
     }
 
     /// The percentile interval mirrored at the fit, `2θ̂ − (high, low)`: where the error of the fit is distributed as that of
@@ -99,4 +111,12 @@ impl<T: Real> Bootstrap<T> {
         let index = self.names.iter().position(|known| known == name);
         index.ok_or_else(|| StatisticsError::NoSuchParameter { name: name.into(), known: self.names.clone() })
     }
+}
+
+/// The interval that holds the middle share of these values.
+fn middle<T: Real>(mut values: Vec<f64>, level: f64) -> Interval<T> {
+    values.sort_by(f64::total_cmp);
+    let tail = 0.5 - 0.5 * level;
+    let [low, high] = [tail, 1.0 - tail].map(|p| T::from_f64(sample_quantile(&values, p)));
+    Interval { low, high }
 }

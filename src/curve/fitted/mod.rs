@@ -5,6 +5,7 @@ mod bootstrap;
 mod contour;
 mod criteria;
 mod data_sets;
+mod derived;
 mod fitted_points;
 mod influence;
 mod noise;
@@ -27,6 +28,7 @@ mod usable;
 mod warnings;
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use ndarray::ArrayView1;
@@ -43,6 +45,7 @@ use crate::solver::{CovarianceError, Report};
 pub use bootstrap::{Bootstrap, FailedReplicate};
 pub use contour::{Contour, ContourPoint};
 pub use data_sets::FittedDataSet;
+pub use derived::DerivedQuantity;
 use fitted_points::FittedPoints;
 pub use influence::Influence;
 pub use profile::{IntervalEnd, Profile, ProfileError, ProfileInterval, ProfilePoint};
@@ -162,6 +165,15 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     pub(super) fn responses(&self) -> &[T] {
         let lost = |_| vec![T::INFINITY; self.checked.data.y().len()];
         self.responses.get_or_init(|| self.checked.responses(&self.report.x).unwrap_or_else(lost))
+    }
+
+    /// Least and greatest predictor of the data, of curves that have one.
+    fn predictor_range(&self) -> Option<RangeInclusive<T>> {
+        let data = &self.checked.data;
+        let mut x = data.x().iter().step_by(data.width().max(1)).copied();
+        let first = x.next().filter(|_| data.predictors_in_row() == 1)?;
+        let (low, high) = x.fold((first, first), |(low, high), x| (low.min(x), high.max(x)));
+        Some(low..=high)
     }
 
     /// The curve with its statistics.

@@ -14,7 +14,7 @@ use crate::precision::Compiled;
 use crate::real::Real;
 
 /// The confidence of the intervals in a report.
-const LEVEL: f64 = 0.95;
+pub(super) const LEVEL: f64 = 0.95;
 
 /// Correlations weaker than this are not worth a line in the report.
 const WORTH_PRINTING: f64 = 0.1;
@@ -65,6 +65,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
             data: self.data_summary(),
             statistics: self.statistics(),
             parameters: self.parameter_summaries(),
+            derived: self.derived_summaries(),
             correlations: self.correlations(),
             warnings: self.warnings.iter().map(Warning::to_string).collect(),
         }

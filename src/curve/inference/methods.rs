@@ -105,6 +105,26 @@ macro_rules! inference_methods {
             self.uncertain_curve()?.prediction_band_with_sigma(x.into(), &sigma.into().into_flat(), level)
         }
 
+        /// The predictors of observed responses, read off the curve: one unknown with one response, or with several replicates of it. They
+        /// are sought in the range of the data, or in [another](crate::curve::Calibration::within).
+        ///
+        /// # Errors
+        ///
+        /// The message of a fit that was stored without its curve; see [`Calibration::solve`](crate::curve::Calibration::solve) for others.
+        ///
+        /// ```
+        /// let concentration = [0.0, 1.0, 2.0, 4.0, 8.0_f64];
+        /// let signal = [0.1, 2.1, 3.9, 8.2, 15.9];
+        /// let fit = marquardt::curve_fit(|x, [a, b]| a + b * x, &concentration, &signal, [0.0, 1.0])?;
+        /// let unknown = fit.x_for(&[5.9, 6.2])?.solve()?[0];
+        /// assert!(unknown.interval.contains(3.0) && (unknown.x - 3.0).abs() < 0.1);
+        /// assert!(fit.x_for(&[20.0])?.solve().is_err(), "it would be extrapolated");
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn x_for(&self, responses: &[T]) -> Evaluated<crate::curve::Calibration<'_, T>> {
+            Ok(crate::curve::Calibration::new(self.uncertain_curve()?, responses, self.predictor_range()))
+        }
+
         /// A plot of the data, the curve with its bands at 95 %, and the residuals, to be labelled further and saved. Feature
         /// `plot`.
         ///

@@ -1,5 +1,6 @@
 //! Statistics that the results of all fits share.
 
+mod calibration;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod drawing;
 mod methods;
@@ -14,6 +15,7 @@ use crate::kernels::vector::all_finite;
 use crate::real::Real;
 use crate::solver::Covariance;
 
+pub use calibration::{Calibration, CalibrationError, Unknown};
 pub(super) use methods::{inference_methods, methods_of};
 pub use parameter::FittedParameter;
 #[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]

@@ -1,5 +1,6 @@
 //! Bands of a curve, and of new responses to it.
 
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use super::{FitInference, ResponseKind};
@@ -11,6 +12,7 @@ use crate::problem::Evaluated;
 use crate::real::Real;
 
 /// A curve with the statistics of its fit.
+#[derive(Clone, Copy)]
 pub(in crate::curve) struct UncertainCurve<'f, T: Real> {
     pub(in crate::curve) curve: &'f dyn Curve<T>,
     /// Predictors in a row.
@@ -33,6 +35,15 @@ pub struct BandPoint<T> {
 
 /// Points row after row, and the responses of a row together.
 pub(super) type Bands<T> = Result<Vec<BandPoint<T>>, StatisticsError>;
+
+impl<T: Real> fmt::Debug for UncertainCurve<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UncertainCurve")
+            .field("width", &self.width)
+            .field("inference", self.inference)
+            .finish_non_exhaustive()
+    }
+}
 
 impl<T: Real> UncertainCurve<'_, T> {
     /// The responses to these predictors.

@@ -97,6 +97,12 @@ impl<T: Real> DataSets<'_, T> {
         if !(self.stopping.ftol >= T::ZERO) {
             return Err(FitManyError::Tolerance(self.stopping.ftol.to_f64()));
         }
+        if !self.options.derived().is_empty() {
+            let (first, second) = ("many fits", "derived quantities");
+            return Err(
+                CurveError::Conflict { first, second, reason: "ManyFits::inference computes those of each" }.into()
+            );
+        }
         if self.options.names_parameters() {
             self.map = Some(self.checked_map(names)?);
         }

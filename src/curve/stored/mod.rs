@@ -4,6 +4,7 @@ mod error;
 mod record;
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 pub use error::StoredFitError;
@@ -166,6 +167,13 @@ impl<T: Real> StoredFit<T> {
         }
         let points = self.points.as_ref().ok_or(PlotError::NoData)?;
         self.uncertain_curve().map_err(PlotError::Evaluation)?.series(points, None)
+    }
+
+    /// Least and greatest predictor of the data, if they are stored.
+    fn predictor_range(&self) -> Option<RangeInclusive<T>> {
+        let x = || self.points.iter().flatten().map(|point| point.x);
+        let (low, high) = (x().fold(f64::INFINITY, f64::min), x().fold(f64::NEG_INFINITY, f64::max));
+        (low <= high).then(|| T::from_f64(low)..=T::from_f64(high))
     }
 
     fn uncertain_curve(&self) -> Evaluated<UncertainCurve<'_, T>> {

@@ -12,10 +12,13 @@ impl FitSummary {
         let (verdict, effort) = rows::verdict(self);
         blocks.push(format!("**{verdict}**: {}; {effort}", escaped(&self.status)));
 
-        let columns = rows::parameters(self, Digits::Meaningful);
-        let heading: Vec<_> = columns.iter().map(|column| (column.heading.as_str(), column.is_number)).collect();
-        let row = |index: usize| columns.iter().map(|column| column.cells[index].clone()).collect();
-        blocks.push(table(&heading, (0..self.parameters.len()).map(row)));
+        let tables = [("parameter", &self.parameters), ("quantity", &self.derived)];
+        for (heading, of) in tables.into_iter().filter(|(_, of)| !of.is_empty()) {
+            let columns = rows::parameters(heading, of, Digits::Meaningful);
+            let heading: Vec<_> = columns.iter().map(|column| (column.heading.as_str(), column.is_number)).collect();
+            let row = |index: usize| columns.iter().map(|column| column.cells[index].clone()).collect();
+            blocks.push(table(&heading, (0..of.len()).map(row)));
+        }
 
         let statistics = rows::statistics(self, Digits::Meaningful).into_iter();
         let statistics = statistics.map(|(name, value)| vec![name.to_owned(), value]);

@@ -61,6 +61,9 @@ pub struct FitSummary {
     pub statistics: FitStatistics,
     /// The parameters, in order.
     pub parameters: Vec<ParameterSummary>,
+    /// Quantities that are computed from the parameters, in order.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub derived: Vec<ParameterSummary>,
     /// The correlations worth a line, strongest first.
     pub correlations: Vec<CorrelationSummary>,
     /// Warnings for the reader.

@@ -48,16 +48,16 @@ impl Digits {
     }
 }
 
-/// The table of parameters, without columns that would be empty.
-pub(super) fn parameters(summary: &FitSummary, digits: Digits) -> Vec<ReportColumn> {
+/// A table of parameters, or of quantities derived from them, without columns that would be empty.
+pub(super) fn parameters(heading: &str, parameters: &[ParameterSummary], digits: Digits) -> Vec<ReportColumn> {
     let column = |heading: &str, is_number, cell: &dyn Fn(&ParameterSummary) -> String| ReportColumn {
         heading: heading.to_owned(),
         is_number,
-        cells: summary.parameters.iter().map(cell).collect(),
+        cells: parameters.iter().map(cell).collect(),
     };
-    let level = summary.parameters.iter().find_map(|parameter| parameter.interval).map_or(0.95, |found| found.level);
+    let level = parameters.iter().find_map(|parameter| parameter.interval).map_or(0.95, |found| found.level);
     let mut columns = vec![
-        column("parameter", false, &|p| p.name.clone()),
+        column(heading, false, &|p| p.name.clone()),
         column("value ± standard error", true, &|p| measured(p, digits)),
         column("relative", true, &relative_error),
         column(&format!("{} % interval", brief(100.0 * level)), true, &|p| interval(p, digits)),

@@ -18,7 +18,11 @@ impl fmt::Display for FitSummary {
         }
         let (verdict, effort) = rows::verdict(self);
         write!(f, "{verdict}: {}\n{effort}\n\n", self.status)?;
-        write_table(f, &rows::parameters(self, digits))?;
+        write_table(f, &rows::parameters("parameter", &self.parameters, digits))?;
+        if !self.derived.is_empty() {
+            writeln!(f)?;
+            write_table(f, &rows::parameters("quantity", &self.derived, digits))?;
+        }
         let statistics = rows::statistics(self, digits);
         let width = statistics.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (name, value) in statistics {

@@ -22,6 +22,9 @@ pub struct DataArguments {
     /// Column of standard deviations of the response, or one number for all rows
     #[arg(long, value_name = "COLUMN|NUMBER", allow_negative_numbers = true)]
     pub sigma: Option<String>,
+    /// Columns of standard deviations of the predictors, or numbers for all rows, one for each predictor; 0 for exact ones
+    #[arg(long, value_name = "COLUMN|NUMBER,...", value_delimiter = ',', allow_negative_numbers = true)]
+    pub sigma_x: Vec<String>,
     /// Rows to use, such as 'conc > 0' or 'plate == A and conc < 10'; may be repeated
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<Condition>,

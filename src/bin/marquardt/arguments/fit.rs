@@ -3,6 +3,7 @@
 use clap::{Args, value_parser};
 
 use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments};
+use crate::assignments::{self, Replicates};
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
@@ -21,7 +22,9 @@ use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments};
   marquardt fit messung.txt --no-heading --separator semicolon --decimal-comma --x 1 --y 3 \\
       --model linear --plot fit.png --log-y --title 'A line' --digits 10 --csv=fit.csv
   zcat big.csv.gz | marquardt fit - --model voigt --watch --max-iterations 50 --time-limit 10
-  marquardt fit small.csv --model linear --bootstrap=500 --json=fit.json")]
+  marquardt fit small.csv --model linear --bootstrap=500 --json=fit.json
+  marquardt fit decay.csv --formula 'a*exp(-k*t)' --derive 'half_life=ln(2)/k' --sigma 0.1 --sigma-x 0.05
+  marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1")]
 pub struct FitArguments {
     #[command(flatten)]
     pub data: DataArguments,
@@ -36,6 +39,10 @@ pub struct FitArguments {
     #[arg(long, value_name = "REPLICATES", num_args = 0..=1, require_equals = true, default_missing_value = "1000",
           value_parser = value_parser!(u32).range(1..=10_000_000), help_heading = "Inference")]
     pub bootstrap: Option<u32>,
+    /// Observed responses whose predictors are read off the curve, with intervals at 95 %; replicates of one are added up, as 4.1+4.3
+    #[arg(long, value_name = "RESPONSE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "share",
+          value_parser = assignments::replicates, help_heading = "Inference")]
+    pub x_for: Vec<Replicates>,
     #[command(flatten)]
     pub groups: GroupArguments,
     #[command(flatten)]

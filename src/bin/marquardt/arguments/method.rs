@@ -14,6 +14,9 @@ pub struct MethodArguments {
     /// Sigma is the standard deviation itself; without this, only its ratios count
     #[arg(long, requires = "sigma")]
     pub absolute_sigma: bool,
+    /// Takes errors of the predictors for effective variances of the response; otherwise orthogonal distances are minimised
+    #[arg(long, requires = "sigma_x")]
+    pub effective_variance: bool,
     /// The responses are counts: maximises the Poisson likelihood
     #[arg(long)]
     pub counts: bool,
