@@ -148,3 +148,71 @@ fn a_parameter_may_be_called_e() {
     let quoted = ["fit", "data.csv", "--formula", "\"pi\"*X/(1+X)", "--start", "pi=3"];
     assert_eq!(folder.run(&quoted).code, 0);
 }
+
+/// Pearson's data with York's weights; York et al., Am. J. Phys. 72 (2004) 367.
+#[test]
+fn errors_of_predictors() {
+    let rows = "x,y,wx,wy\n0,5.9,1000,1\n0.9,5.4,1000,1.8\n1.8,4.4,500,4\n2.6,4.6,800,8\n3.3,3.5,200,20\n4.4,3.7,80,20\n\
+        5.2,2.8,60,70\n6.1,2.8,20,70\n6.5,2.4,1.8,100\n7.4,1.5,1,500\n";
+    let mut lines = rows.lines();
+    let heading = lines.next().unwrap().replace("wx", "sx").replace("wy", "sy");
+    let deviations = lines.map(|line| {
+        let numbers: Vec<f64> = line.split(',').map(|number| number.parse().unwrap()).collect();
+        format!("{},{},{},{}\n", numbers[0], numbers[1], numbers[2].sqrt().recip(), numbers[3].sqrt().recip())
+    });
+    let folder = Folder::with(format!("{heading}\n{}", deviations.collect::<String>()));
+    let fit = |more: &[&str]| {
+        let first = ["fit", "data.csv", "--x", "x", "--y", "y", "--model", "linear", "--sigma", "sy", "--json"];
+        folder.run(&[&first, more].concat())
+    };
+    let york = fit(&["--sigma-x", "sx", "--absolute-sigma", "--residuals", "r.csv"]).json();
+    assert_close(value(&york, "slope"), -0.480533407, 1e-8);
+    assert_close(value(&york, "intercept"), 5.479910224, 1e-8);
+    assert_close(field(&york, "slope", "standard_error"), 0.057985, 1e-6);
+    assert!(folder.read("r.csv").starts_with("line,x,y,fitted,residual,fitted x\n"));
+    let effective = fit(&["--sigma-x", "sx", "--effective-variance"]).json();
+    assert_close(value(&effective, "slope"), -0.480533407, 1e-8);
+    let same = fit(&["--sigma-x", "0.1"]).json();
+    assert!(value(&same, "slope") != value(&fit(&[]).json(), "slope"));
+    assert_eq!(fit(&["--sigma-x", "0.1,0.2"]).refused(), "--sigma-x gives 2, but the predictors are \"x\"");
+    assert!(fit(&["--sigma-x=-0.1"]).refused().contains("must not be negative"));
+    assert!(fit(&["--effective-variance"]).refused().contains("--sigma-x"));
+}
+
+#[test]
+fn quantities_are_derived() {
+    let folder = Folder::with(decay());
+    let fit = |more: &[&str]| {
+        let first = ["fit", "data.csv", "--y", "y", "--formula", FORMULA, "--start", "a=2,k=0.3"];
+        folder.run(&[&first, more].concat())
+    };
+    let derive = ["--derive", "half_life=ln(2)/k", "--derive", "start=a+c"];
+    let report = fit(&[&derive[..], &["--json", "--bootstrap=50"]].concat()).json();
+    let half_life = &report["derived"][0];
+    assert_close(half_life["value"].as_f64().unwrap(), std::f64::consts::LN_2 / value(&report, "k"), 1e-12);
+    assert!(half_life["name"] == "half_life" && half_life["interval"]["low"].is_number(), "{report}");
+    assert_eq!(report["bootstrap"].as_array().unwrap().len(), 5);
+    assert!(fit(&[&derive[..], &["--csv"]].concat()).solved().contains("\nhalf_life,"));
+    assert!(fit(&derive).solved().contains("= ln(2)/k"));
+    let unknown = fit(&["--derive", "half_life=ln(2)/rate"]).refused();
+    assert!(unknown.contains("\"half_life\" is computed from \"rate\", which is no parameter"), "{unknown}");
+    assert!(fit(&["--derive", "half_life=ln(2"]).refused().contains("--derive"));
+    let of_model = run(&["fit", "--derive-all", "--json"]).json();
+    assert!(!of_model["derived"].as_array().unwrap().is_empty(), "{of_model}");
+}
+
+#[test]
+fn unknowns_are_read_off() {
+    let report = run(&["fit", "--x-for", "4.1,4.1+4.3,100", "--json"]).json();
+    let unknowns = report["unknowns"].as_array().unwrap();
+    let (vmax, km) = (value(&report, "vmax"), value(&report, "km"));
+    for (unknown, response) in unknowns.iter().zip([4.1, 4.2]) {
+        let x = unknown["x"].as_f64().unwrap();
+        assert_close(vmax * x / (km + x), response, 1e-9);
+        assert!(unknown["low"].as_f64().unwrap() < x && x < unknown["high"].as_f64().unwrap());
+    }
+    assert!(unknowns[2]["x"].is_null() && unknowns[2]["note"].as_str().unwrap().contains("does not reach 100"));
+    let width = |row: &serde_json::Value| row["high"].as_f64().unwrap() - row["low"].as_f64().unwrap();
+    assert!(width(&unknowns[1]) < 0.9 * width(&unknowns[0]), "two responses say more than one");
+    assert!(run(&["fit", "--x-for", "4.1"]).solved().contains("Unknowns, intervals at 95 %"));
+}

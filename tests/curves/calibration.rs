@@ -85,7 +85,8 @@ proptest! {
 #[test]
 fn both_sides_of_a_peak() {
     let x: Vec<f64> = (0..41).map(|i| 0.2 * f64::from(i)).collect();
-    let y: Vec<f64> = x.iter().map(|x| 10.0 * (-(x - 3.7) * (x - 3.7) / 2.0).exp() + 0.05 * (64.949 * x).sin()).collect();
+    let y: Vec<f64> =
+        x.iter().map(|x| 10.0 * (-(x - 3.7) * (x - 3.7) / 2.0).exp() + 0.05 * (64.949 * x).sin()).collect();
     let fit = CurveFit::guessed(Gaussian, &x, &y).fit().unwrap();
     let found = fit.x_for(&[5.0]).unwrap().solve().unwrap();
     let half_width = (2.0 * 2.0_f64.ln()).sqrt();

@@ -6,7 +6,7 @@ use marquardt::curve::{Curve, ErrorsInX, FromModel, MultiStartError};
 use marquardt::models::AnyModel;
 use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt, Tie};
 
-use crate::arguments::{MethodArguments, ParameterArguments, check_once};
+use crate::arguments::{FitArguments, MethodArguments, ParameterArguments, check_once};
 use crate::assignments::NamedValue;
 use crate::data::SelectedData;
 use crate::failure::Failure;
@@ -37,14 +37,26 @@ pub fn build<'a>(
     if method.counts {
         fit = fit.counts();
     }
-    if let AnyModel::Named(model) = curve
-        && parameters.derive_all
-    {
-        for (name, text) in model.derived_quantities() {
-            fit = fit.derive(&name, Tie::parse(&text).map_err(Failure::of_formula("--derive-all"))?);
-        }
-    }
     Ok(fit.solver(solver(method)?).retry(!method.no_retry))
+}
+
+/// The same, with the quantities that `marquardt fit` derives.
+pub fn build_with_quantities<'a>(
+    curve: &AnyModel,
+    data: &'a SelectedData,
+    arguments: &FitArguments,
+) -> Result<CurveFit<'a, f64, FromModel<AnyModel>>, Failure> {
+    check_once(arguments.derive.iter().map(|derived| ("--derive", derived.name.as_str())))?;
+    let of_model = match curve {
+        AnyModel::Named(model) if arguments.derive_all => model.derived_quantities(),
+        _ => Vec::new(),
+    };
+    let given = arguments.derive.iter().map(|NamedValue { name, value }| (name.clone(), value.clone()));
+    let mut fit = build(curve, data, &arguments.curve.parameters, &arguments.method)?;
+    for (name, text) in given.chain(of_model) {
+        fit = fit.derive(&name, Tie::parse(&text).map_err(Failure::of_formula("--derive"))?);
+    }
+    Ok(fit)
 }
 
 /// A fit, and the minima that were found if there was more than one start.

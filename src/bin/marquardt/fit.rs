@@ -42,7 +42,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let data = SelectedData::select(&table, &arguments.data, x_names, y_name)?;
     note_of_groups(&table);
     drop(table);
-    let fit = curve_fit::build(&curve, &data, &arguments.curve.parameters, &arguments.method)?;
+    let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;
     let Solved { fit, minima } =
         curve_fit::solve(fit, &arguments.method).map_err(|error| curve_fit::explain(error, &data))?;
     left_out.into_iter().for_each(note);

@@ -102,7 +102,7 @@ impl<'a> GroupFits<'a> {
         for group in &mut self.groups {
             let of_group =
                 |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
-            let fit = curve_fit::build(curve, &group.data, &arguments.curve.parameters, &arguments.method)?;
+            let fit = curve_fit::build_with_quantities(curve, &group.data, arguments)?;
             let Solved { fit, minima } = curve_fit::solve(fit, &arguments.method)
                 .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;
             let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve, &group.data);
@@ -124,8 +124,7 @@ impl<'a> GroupFits<'a> {
     /// Starts each group where its fit by itself ends, if it can be fitted by itself.
     fn look_for_starts(&mut self) {
         for group in &mut self.groups {
-            let fit =
-                curve_fit::build(self.curve, &group.data, &self.arguments.curve.parameters, &self.arguments.method);
+            let fit = curve_fit::build_with_quantities(self.curve, &group.data, self.arguments);
             let solved = fit.ok().and_then(|fit| curve_fit::solve(fit, &self.arguments.method).ok());
             group.found = solved.map(|solved| ends(&solved.fit.summary())).unwrap_or_default();
         }
@@ -159,8 +158,7 @@ impl<'a> GroupFits<'a> {
     pub fn joined(&self, shared: &[String]) -> Result<GlobalFit<'_, f64>, Failure> {
         let mut global = GlobalFit::new();
         for group in &self.groups {
-            let mut fit =
-                curve_fit::build(self.curve, &group.data, &self.arguments.curve.parameters, &self.arguments.method)?;
+            let mut fit = curve_fit::build_with_quantities(self.curve, &group.data, self.arguments)?;
             for NamedValue { name, value } in &group.found {
                 fit = fit.start(name, *value);
             }

@@ -3,7 +3,7 @@
 use clap::{Args, value_parser};
 
 use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments};
-use crate::assignments::{self, Replicates};
+use crate::assignments::{self, NamedValue, Replicates};
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
@@ -23,7 +23,9 @@ use crate::assignments::{self, Replicates};
       --model linear --plot fit.png --log-y --title 'A line' --digits 10 --csv=fit.csv
   zcat big.csv.gz | marquardt fit - --model voigt --watch --max-iterations 50 --time-limit 10
   marquardt fit small.csv --model linear --bootstrap=500 --json=fit.json
-  marquardt fit decay.csv --formula 'a*exp(-k*t)' --derive 'half_life=ln(2)/k' --sigma 0.1 --sigma-x 0.05
+  marquardt fit decay.csv --formula 'a*exp(-k*t)' --derive 'half_life=ln(2)/k' --sigma-x 0.05
+  marquardt fit line.csv --model linear --x concentration --sigma sd --sigma-x 0.1 \\
+      --effective-variance
   marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1")]
 pub struct FitArguments {
     #[command(flatten)]
@@ -39,6 +41,12 @@ pub struct FitArguments {
     #[arg(long, value_name = "REPLICATES", num_args = 0..=1, require_equals = true, default_missing_value = "1000",
           value_parser = value_parser!(u32).range(1..=10_000_000), help_heading = "Inference")]
     pub bootstrap: Option<u32>,
+    /// Quantity that is computed from parameters, such as 'half_life=ln(2)/k', with its standard error and interval; may be repeated
+    #[arg(long, value_name = "NAME=FORMULA", value_parser = assignments::tie, help_heading = "Inference")]
+    pub derive: Vec<NamedValue<String>>,
+    /// Derives the quantities that the model is known for, such as half-lives, widths and areas of peaks
+    #[arg(long, help_heading = "Inference")]
+    pub derive_all: bool,
     /// Observed responses whose predictors are read off the curve, with intervals at 95 %; replicates of one are added up, as 4.1+4.3
     #[arg(long, value_name = "RESPONSE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "share",
           value_parser = assignments::replicates, help_heading = "Inference")]

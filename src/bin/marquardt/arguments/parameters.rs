@@ -24,12 +24,6 @@ pub struct ParameterArguments {
     /// Parameter that follows from others by a formula; may be repeated
     #[arg(long, value_name = "NAME=FORMULA", value_parser = assignments::tie)]
     pub tie: Vec<NamedValue<String>>,
-    /// Quantity that is computed from parameters, such as 'half_life=ln(2)/k', with its standard error and interval; may be repeated
-    #[arg(long, value_name = "NAME=FORMULA", value_parser = assignments::tie)]
-    pub derive: Vec<NamedValue<String>>,
-    /// Derives the quantities that the model is known for, such as half-lives, widths and areas of peaks
-    #[arg(long)]
-    pub derive_all: bool,
     /// Gaussian priors of parameters; the size of the noise must be known, as that of counts is
     #[arg(long, value_name = "NAME=MEAN~DEVIATION,...", value_delimiter = ',', value_parser = assignments::prior)]
     pub prior: Vec<NamedValue<(f64, f64)>>,
@@ -43,8 +37,7 @@ impl ParameterArguments {
         let fixes = self.fix.iter().map(|fix| ("--fix", fix.name.as_str()));
         let ties = self.tie.iter().map(|tie| ("--tie", tie.name.as_str()));
         let priors = self.prior.iter().map(|prior| ("--prior", prior.name.as_str()));
-        let derived = self.derive.iter().map(|derived| ("--derive", derived.name.as_str()));
-        starts.chain(bounds).chain(fixes).chain(ties).chain(priors).chain(derived)
+        starts.chain(bounds).chain(fixes).chain(ties).chain(priors)
     }
 
     /// Returns true if the parameter is fixed or tied.
@@ -70,9 +63,6 @@ impl ParameterArguments {
         }
         for NamedValue { name, value } in &self.tie {
             options = options.tie(name, Tie::parse(value).map_err(Failure::of_formula("--tie"))?);
-        }
-        for NamedValue { name, value } in &self.derive {
-            options = options.derive(name, Tie::parse(value).map_err(Failure::of_formula("--derive"))?);
         }
         for NamedValue { name, value: (mean, deviation) } in &self.prior {
             options = options.prior(name, *mean, *deviation);
