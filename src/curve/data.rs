@@ -135,6 +135,13 @@ impl<'a, T: Real> Data<'a, T> {
         Data { x: Cow::Owned(self.x.into_owned()), y: Cow::Owned(self.y.into_owned()), noise, ..self }
     }
 
+    /// The rows that are left of others, of which these, by their numbers as they came in, were taken out.
+    pub(super) fn leaving_out(self, all: &Data<'_, T>, removed: Vec<usize>) -> Self {
+        let mut omitted = [all.omitted.clone(), removed].concat();
+        omitted.sort_unstable();
+        Data { all_omitted: omitted.len(), omitted, ..self }
+    }
+
     /// Marks the data as this rank's share of the rows; on one rank, they are all rows.
     pub(super) fn shared(self, ranks: &Communicator) -> Self {
         let ranks = if ranks.size() > 1 { ranks.clone() } else { Communicator::single() };
@@ -435,6 +442,42 @@ impl<'a, T: Real> Data<'a, T> {
     /// Names the responses of a row.
     pub(super) fn with_response_names(self, response_names: Vec<String>) -> Self {
         Data { response_names, ..self }
+    }
+
+    /// Sets the noise by weights, the inverse squares of standard deviations up to a factor. Returns a mask, too, that leaves out rows whose
+    /// weights are zero.
+    pub(super) fn with_weights(
+        self,
+        weights: &[T],
+        mask: Option<Cow<'a, [bool]>>,
+    ) -> Result<(Self, Option<Cow<'a, [bool]>>), CurveError> {
+        let conflict = |second, reason| Err(CurveError::Conflict { first: "weights", second, reason });
+        match self.noise {
+            Noise::Uniform => {}
+            Noise::Sigma(_) => return conflict("sigma", "a weight is the inverse square of a sigma"),
+            Noise::Correlated(_) => return conflict("a covariance of the data", "its inverse has the weights"),
+        }
+        let (responses, outputs) = (self.y.len(), self.outputs.max(1));
+        if weights.len() != responses {
+            return Err(CurveError::WeightsLength { weights: weights.len(), responses });
+        }
+        let is_left_out: Vec<bool> =
+            weights.chunks_exact(outputs).map(|row| row.iter().all(|&weight| weight == T::ZERO)).collect();
+        let is_wrong = |(index, &weight): (usize, &T)| {
+            let is_right = weight > T::ZERO && weight.is_finite() || is_left_out[index / outputs];
+            !is_right && mask.as_ref().is_none_or(|mask| mask.get(index / outputs) != Some(&false))
+        };
+        if let Some(index) = weights.iter().enumerate().position(is_wrong) {
+            return Err(CurveError::Weight { row: index / outputs, value: weights[index].to_f64() });
+        }
+        let sigma = weights.iter().map(|&weight| if weight > T::ZERO { weight.sqrt().recip() } else { T::ONE });
+        let data = Data { noise: Noise::Sigma(sigma.collect()), ..self };
+        if !is_left_out.contains(&true) {
+            return Ok((data, mask));
+        }
+        let is_in = |row: usize| mask.as_ref().is_none_or(|mask| mask.get(row) == Some(&true));
+        let mask: Vec<bool> = is_left_out.iter().enumerate().map(|(row, out)| !out && is_in(row)).collect();
+        Ok((data, Some(mask.into())))
     }
 
     /// Sets the noise.

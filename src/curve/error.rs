@@ -65,6 +65,28 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
+    /// Weights do not match the responses.
+    #[error("weights has {} for {}", counted(*weights, "weight"), counted(*responses, "response"))]
+    WeightsLength {
+        /// Weights.
+        weights: usize,
+        /// Responses.
+        responses: usize,
+    },
+    /// A weight is negative or not finite, or zero while another one of its row is not.
+    #[error("the weight is {value} in row {}: weights must be positive, or zero for rows to leave out", row + 1)]
+    Weight {
+        /// Index of the row, from 0; messages count from 1.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The false discovery rate of outliers is no share between zero and one.
+    #[error("the false discovery rate of outliers must be between 0 and 1, not {value}")]
+    OutlierRate {
+        /// The rate asked for.
+        value: f64,
+    },
     /// The standard deviations of the predictors do not match them.
     #[error(
         "sigma_x has {found_rows} x {found_columns} entries: give {rows} x {columns}, one for each predictor, or one row for all"

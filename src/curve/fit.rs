@@ -60,6 +60,7 @@ pub struct CurveFit<'a, T: Real, C> {
     /// A covariance of the responses, checked when fitting.
     data_covariance: Option<Array2<T>>,
     predictor_errors: PredictorErrors<'a, T>,
+    weights: Option<Cow<'a, [T]>>,
     mask: Option<Cow<'a, [bool]>>,
     method: FitMethod<T>,
 }
@@ -83,6 +84,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             options: FitOptions::new(),
             data_covariance: None,
             predictor_errors: PredictorErrors::default(),
+            weights: None,
             mask: None,
             method: FitMethod::default(),
         }
@@ -114,6 +116,24 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// otherwise. Residuals are whitened by its Cholesky factor: `m³/3` flops once, and `m²n` a linearisation.
     pub fn data_covariance<'c>(self, covariance: impl Into<ArrayView2<'c, T>>) -> Self {
         CurveFit { data_covariance: Some(covariance.into().to_owned()), ..self }
+    }
+
+    /// Weights of the responses, one each, instead of [`sigma`](Self::sigma): the sum of `weight · residual²` is minimised, as with `sigma =
+    /// 1/√weight`. A row of weight zero is left out.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    /// use marquardt::models::Linear;
+    ///
+    /// let (x, y) = ([1.0, 2.0, 4.0, 8.0, 16.0], [1.1, 1.9, 4.3, 7.8, 16.9_f64]);
+    /// // Relative errors: all responses are equally precise in percent.
+    /// let weights = y.map(|y| y.powi(-2));
+    /// let fit = CurveFit::guessed(Linear, &x, &y).weights(&weights).fit()?;
+    /// assert!((fit.parameter("slope").unwrap().value - 1.0).abs() < 0.1);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn weights(self, weights: impl Into<Rows<'a, T>>) -> Self {
+        CurveFit { weights: Some(weights.into().into_flat()), ..self }
     }
 
     /// Standard deviations of the predictors: of each row, or one row for all. Zero is for exact predictors. The fit is one of
@@ -268,7 +288,20 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         let CurveFit { curve, data, start, guess, is_guessed, options, data_covariance, .. } = self;
         let (data, mask) = (data.into_owned(), self.mask.map(|mask| Cow::Owned(mask.into_owned())));
         let (predictor_errors, method) = (self.predictor_errors.into_owned(), self.method);
-        CurveFit { curve, data, start, guess, is_guessed, options, data_covariance, predictor_errors, mask, method }
+        let weights = self.weights.map(|weights| Cow::Owned(weights.into_owned()));
+        CurveFit {
+            curve,
+            data,
+            start,
+            guess,
+            is_guessed,
+            options,
+            data_covariance,
+            predictor_errors,
+            weights,
+            mask,
+            method,
+        }
     }
 
     /// The solver, with settings of one's own.
@@ -350,7 +383,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             start = guess(&curve, &x, &y);
         }
         let curve: AnyCurve<'a, T> = Box::new(curve);
-        let (predictor_errors, mask, method) = (self.predictor_errors, self.mask, self.method);
+        let (predictor_errors, weights, mask, method) = (self.predictor_errors, self.weights, self.mask, self.method);
         Ok(CurveFit {
             curve,
             data,
@@ -360,6 +393,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             options,
             data_covariance,
             predictor_errors,
+            weights,
             mask,
             method,
         })
@@ -397,7 +431,11 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
 
     /// Checks the data and options of this rank.
     fn own_checked(self) -> Result<CheckedFit<'a, T>, CurveError> {
-        let CurveFit { curve, data, data_covariance, predictor_errors, mask, options, method, .. } = self;
+        let CurveFit { curve, mut data, data_covariance, predictor_errors, weights, mut mask, options, method, .. } =
+            self;
+        if let Some(weights) = weights {
+            (data, mask) = data.with_weights(&weights, mask)?;
+        }
         let (mut curve, mut data) = predictor_errors.apply(curve, data)?;
         let names = |index: usize| curve.parameter_name(index);
         let parameters = options.resolve(curve.parameter_count(), names, &self.start, self.is_guessed)?;

@@ -77,6 +77,7 @@ mod residual_curve;
 mod reverse_tile;
 mod robust;
 mod robust_sums;
+mod rout;
 mod rows;
 mod second_attempt;
 mod statistics_error;
@@ -121,6 +122,7 @@ pub use numeric_rows::FromNumericRows;
 pub use parameters::Parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use plot::{Plot, PlotError, Series};
+pub use rout::{CleanedFit, Outlier};
 pub use rows::Rows;
 pub use statistics_error::StatisticsError;
 #[cfg(feature = "serde")]

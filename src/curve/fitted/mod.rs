@@ -15,6 +15,7 @@ mod plot;
 mod plot_points;
 mod profile;
 mod ray;
+mod replicates;
 mod resampling;
 mod residuals;
 mod runaways;
