@@ -216,3 +216,63 @@ fn unknowns_are_read_off() {
     assert!(width(&unknowns[1]) < 0.9 * width(&unknowns[0]), "two responses say more than one");
     assert!(run(&["fit", "--x-for", "4.1"]).solved().contains("Unknowns, intervals at 95 %"));
 }
+
+/// Errors as a column, a number and a formula are the same where their numbers are; weights are their inverse squares.
+#[test]
+fn sigma_and_weights_are_computed() {
+    let rows = (0..12).map(|t| {
+        let y = 9.0 * (-0.3 * f64::from(t)).exp() + 0.05 * (12.9 * f64::from(t)).sin();
+        format!("{t},{y},{},{}\n", 0.05 * y, (0.05 * y).powi(-2))
+    });
+    let folder = Folder::with("t,signal,error,weight\n".to_owned() + &rows.collect::<String>());
+    let fit = |more: &[&str]| {
+        let first = ["fit", "data.csv", "--x", "t", "--y", "signal", "--formula", "a*exp(-k*t)", "--start", "a=5,k=1"];
+        folder.run(&[&first, more, &["--json"]].concat())
+    };
+    let by_column = fit(&["--sigma", "error"]).json();
+    for same in [
+        &["--sigma", "0.05*signal"][..],
+        &["--sigma", "0.05*y"],
+        &["--weights", "weight"],
+        &["--weights", "1/y^2"],
+        &["--weights", "400/signal^2"],
+    ] {
+        let by_other = fit(same).json();
+        assert_close(value(&by_other, "k"), value(&by_column, "k"), 1e-8);
+        assert_close(field(&by_other, "k", "standard_error"), field(&by_column, "k", "standard_error"), 1e-6);
+    }
+    assert!((value(&fit(&[]).json(), "k") - value(&by_column, "k")).abs() > 1e-6);
+    assert!(fit(&["--weights", "1-t"]).refused().contains("line 4: -1 of --weights is no weight"));
+    assert!(fit(&["--weights", "q^2"]).refused().contains("q^2"));
+    assert!(fit(&["--weights", "1/y", "--sigma", "error"]).refused().contains("--sigma"));
+}
+
+#[test]
+fn outliers_are_left_out() {
+    let rows = (0..30).map(|x| {
+        let x = f64::from(x);
+        let outlier = if x == 11.0 { 8.0 } else { 0.0 };
+        format!("{x},{}\n", 1.0 + 0.5 * x + 0.1 * (12.9898 * x).sin() + outlier)
+    });
+    let folder = Folder::with("x,y\n".to_owned() + &rows.collect::<String>());
+    let fit = |more: &[&str]| folder.run(&[&["fit", "data.csv", "--model", "linear"], more].concat());
+    let report = fit(&["--outliers", "--json", "--residuals", "r.csv", "--plot", "p.svg"]).json();
+    assert_close(value(&report, "slope"), 0.5, 0.01);
+    let outliers = report["outliers"].as_array().unwrap();
+    assert_eq!((outliers.len(), outliers[0]["line"].as_u64(), outliers[0]["x"].as_f64()), (1, Some(13), Some(11.0)));
+    assert_eq!(report["data"]["observations"], 29);
+    assert_eq!(folder.read("r.csv").lines().count(), 30);
+    assert!(!folder.read("r.csv").contains("\n13,") && folder.read("p.svg").contains("outliers"));
+    assert!(fit(&["--outliers=0.001"]).solved().contains("Outliers, left out"));
+    assert!(fit(&["--outliers=2"]).refused().contains("must be between 0 and 1"));
+    assert!(fit(&["--outliers", "--robust"]).refused().contains("--robust"));
+}
+
+#[test]
+fn residuals_are_tested() {
+    let report = run(&["fit", "--residual-tests", "--json"]).json();
+    let tests = report["residual_tests"].as_array().unwrap();
+    let has = |name: &str| tests.iter().any(|test| test["test"] == name);
+    assert!(has("runs") && has("Shapiro-Wilk") && has("Durbin-Watson"), "{report}");
+    assert!(run(&["fit", "--residual-tests"]).solved().contains("Tests of the residuals"));
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use marquardt::curve::{Curve, ErrorsInX, FromModel, MultiStartError};
+use marquardt::curve::{CleanedFit, Curve, ErrorsInX, FromModel, MultiStartError, Outlier};
 use marquardt::models::AnyModel;
 use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt, Tie};
 
@@ -28,6 +28,9 @@ pub fn build<'a>(
     let mut fit = CurveFit::guessed(curve.clone(), &data.x, &data.y).options(parameters.options()?);
     if let Some(sigma) = &data.sigma {
         fit = fit.sigma(sigma).absolute_sigma(method.absolute_sigma);
+    }
+    if let Some(weights) = &data.weights {
+        fit = fit.weights(weights);
     }
     if let Some(sigma_x) = &data.sigma_x {
         let effective = method.effective_variance;
@@ -63,6 +66,8 @@ pub fn build_with_quantities<'a>(
 pub struct Solved<'a> {
     pub fit: FittedCurve<'a, f64>,
     pub minima: Option<ResultTable>,
+    /// Outliers that were left out.
+    pub outliers: Vec<Outlier<f64>>,
 }
 
 /// Fits under the loss, and from as many starts, as the arguments ask for.
@@ -82,7 +87,17 @@ pub fn solve<'a, C: Curve<f64> + 'a>(
         let numbers = minimum.parameters.iter().map(|value| Cell::Number(*value));
         minima.row([Cell::Number(minimum.cost), Cell::Count(minimum.starts)].into_iter().chain(numbers));
     }
-    Ok(Solved { fit: found.best, minima: Some(minima) })
+    Ok(Solved { fit: found.best, minima: Some(minima), outliers: Vec::new() })
+}
+
+/// Fits as `marquardt fit` is asked to, without outliers if so.
+pub fn solve_asked<'a, C: Curve<f64> + 'a>(
+    fit: CurveFit<'a, f64, C>,
+    arguments: &FitArguments,
+) -> Result<Solved<'a>, MultiStartError> {
+    let Some(rate) = arguments.outliers else { return solve(fit, &arguments.method) };
+    let CleanedFit { fit, outliers, .. } = prepared(fit, &arguments.method).remove_outliers(rate)?;
+    Ok(Solved { fit, minima: None, outliers })
 }
 
 /// Fits under the loss that the arguments ask for, from one start.
@@ -90,7 +105,7 @@ pub fn solve_from_start<'a, C: Curve<f64> + 'a>(
     fit: CurveFit<'a, f64, C>,
     method: &MethodArguments,
 ) -> Result<Solved<'a>, MultiStartError> {
-    Ok(Solved { fit: prepared(fit, method).fit()?, minima: None })
+    Ok(Solved { fit: prepared(fit, method).fit()?, minima: None, outliers: Vec::new() })
 }
 
 /// Applies the loss to the fit, and an observer that prints iterations if asked.

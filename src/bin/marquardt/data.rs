@@ -2,12 +2,13 @@
 
 use marquardt::CurveError;
 use marquardt::curve::{Table, TableReader};
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 
 use crate::arguments::DataArguments;
 use crate::curve::ABOUT_PI;
 use crate::failure::{Failure, quoted};
 use crate::needed_columns::{self, Needs};
+use crate::row_values::{RowValues, of_table};
 use crate::source;
 
 /// Data that come with the program.
@@ -83,6 +84,7 @@ pub struct SelectedData {
     pub x: Array2<f64>,
     pub y: Vec<f64>,
     pub sigma: Option<Vec<f64>>,
+    pub weights: Option<Vec<f64>>,
     /// A row for each response, too.
     pub sigma_x: Option<Array2<f64>>,
     /// Rows that were left out, as a number is missing.
@@ -90,29 +92,6 @@ pub struct SelectedData {
     /// The line of the file at which each row ends.
     lines: Vec<usize>,
     sigma_name: String,
-}
-
-/// Standard deviations, as they are asked for.
-#[derive(Debug, Clone, Copy)]
-enum Deviation<'t> {
-    /// One number for all rows.
-    Same(f64),
-    Column(&'t str),
-}
-
-impl<'t> Deviation<'t> {
-    /// A number, unless a column is called so.
-    fn of(table: &Table, text: &'t str) -> Self {
-        let is_column = table.column_names().any(|column| column == text);
-        match text.parse() {
-            Ok(value) if !is_column => Deviation::Same(value),
-            _ => Deviation::Column(text),
-        }
-    }
-
-    fn column(self) -> Option<&'t str> {
-        if let Deviation::Column(name) = self { Some(name) } else { None }
-    }
 }
 
 impl SelectedData {
@@ -123,34 +102,50 @@ impl SelectedData {
         x_names: Vec<String>,
         y_name: String,
     ) -> Result<SelectedData, Failure> {
-        let sigma = arguments.sigma.as_deref().map(|text| Deviation::of(table, text));
-        let sigma_x: Vec<Deviation<'_>> = arguments.sigma_x.iter().map(|text| Deviation::of(table, text)).collect();
+        let sigma = arguments.sigma.as_deref().map(|text| RowValues::of(table, text));
+        let weights = arguments.weights.as_deref().map(|text| RowValues::of(table, text));
+        let sigma_x: Vec<RowValues<'_>> = arguments.sigma_x.iter().map(|text| RowValues::of(table, text)).collect();
         if !(sigma_x.is_empty() || sigma_x.len() == x_names.len()) {
             let (given, predictors) = (sigma_x.len(), quoted(&x_names));
             return Err(Failure::new(format!("--sigma-x gives {given}, but the predictors are {predictors}")));
         }
-        let sigma_name = sigma.and_then(Deviation::column);
+        let sigma_name = sigma.as_ref().and_then(RowValues::column).unwrap_or_default().to_owned();
         let mut columns: Vec<(String, &[f64])> = Vec::new();
-        let deviations = sigma_name.into_iter().chain(sigma_x.iter().filter_map(|sigma| sigma.column()));
-        for name in x_names.iter().map(String::as_str).chain([y_name.as_str()]).chain(deviations) {
+        let others = sigma.iter().chain(&weights).chain(&sigma_x).flat_map(RowValues::columns);
+        let others = others.map(|name| of_table(table, name, &y_name));
+        for name in x_names.iter().map(String::as_str).chain([y_name.as_str()]).chain(others) {
             columns.push((name.to_owned(), table.column(name)?));
         }
         let rows = complete_rows(table, &columns, arguments.omit_missing)?;
-        let chosen = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
         let x = Array2::from_shape_fn((rows.len(), x_names.len()), |(row, column)| columns[column].1[rows[row]]);
-        let y = chosen(columns[x_names.len()].1);
-        let values = |deviation: Deviation<'_>| match deviation {
-            Deviation::Same(value) => Ok(vec![value; rows.len()]),
-            Deviation::Column(name) => table.column(name).map(chosen),
-        };
-        let sigma = sigma.map(values).transpose()?;
+        let y = rows.iter().map(|&row| columns[x_names.len()].1[row]).collect();
+        let values = |of: RowValues<'_>| of.values(table, &rows, &y_name);
+        let (sigma, weights) = (sigma.map(values).transpose()?, weights.map(values).transpose()?);
         let sigma_x = sigma_x.into_iter().map(values).collect::<Result<Vec<_>, _>>()?;
         let sigma_x = (!sigma_x.is_empty())
             .then(|| Array2::from_shape_fn((rows.len(), x_names.len()), |(row, column)| sigma_x[column][row]));
-        let sigma_name = sigma_name.unwrap_or_default().to_owned();
         let lines = rows.iter().map(|&row| table.lines()[row]).collect();
         let (source, omitted) = (table.source_name().to_owned(), table.rows() - rows.len());
-        Ok(SelectedData { source, x_names, y_name, x, y, sigma, sigma_x, omitted, lines, sigma_name })
+        Ok(SelectedData { source, x_names, y_name, x, y, sigma, weights, sigma_x, omitted, lines, sigma_name })
+    }
+
+    /// The data without some rows.
+    pub fn without(&self, rows: &[usize]) -> SelectedData {
+        let kept: Vec<usize> = (0..self.y.len()).filter(|row| !rows.contains(row)).collect();
+        let of_kept = |values: &Vec<f64>| kept.iter().map(|&row| values[row]).collect::<Vec<f64>>();
+        SelectedData {
+            source: self.source.clone(),
+            x_names: self.x_names.clone(),
+            y_name: self.y_name.clone(),
+            x: self.x.select(Axis(0), &kept),
+            y: of_kept(&self.y),
+            sigma: self.sigma.as_ref().map(of_kept),
+            weights: self.weights.as_ref().map(of_kept),
+            sigma_x: self.sigma_x.as_ref().map(|sigma| sigma.select(Axis(0), &kept)),
+            omitted: self.omitted,
+            lines: kept.iter().map(|&row| self.lines[row]).collect(),
+            sigma_name: self.sigma_name.clone(),
+        }
     }
 
     /// The line of the file at which a row ends.
@@ -175,6 +170,9 @@ impl SelectedData {
             }
             CurveError::NonPositiveSigma { row, value } => {
                 format!("{}: {value} is no standard deviation, which must be positive", place(row, &self.sigma_name))
+            }
+            CurveError::Weight { row, value } => {
+                format!("{}: {value} of --weights is no weight, which must not be negative", place(row, ""))
             }
             CurveError::NegativeSigmaX { row, value, .. } => {
                 format!("{}: {value} of --sigma-x is no standard deviation, which must not be negative", place(row, ""))

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use marquardt::curve::{FitSummary, Table};
+use marquardt::curve::{FitSummary, Outlier, Series, Table};
 use marquardt::models::AnyModel;
 use ndarray::ArrayView2;
 
@@ -43,20 +43,25 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;
-    let Solved { fit, minima } =
-        curve_fit::solve(fit, &arguments.method).map_err(|error| curve_fit::explain(error, &data))?;
+    let Solved { fit, minima, outliers } =
+        curve_fit::solve_asked(fit, arguments).map_err(|error| curve_fit::explain(error, &data))?;
     left_out.into_iter().for_each(note);
     let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
     let inference = Inference::of(&fit, arguments)?;
     let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), &data));
-    let report = FitReport { summary, inference, minima, stored, fitted: Ending::of_fit(&fit) };
+    let found = arguments.outliers.map(|_| outlier_table(&data, &outliers));
+    let report = FitReport { summary, inference, minima, outliers: found, stored, fitted: Ending::of_fit(&fit) };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();
-        let plot = fit.plot()?.title(title).x_label(data.x_names.join(", ")).y_label(&data.y_name);
+        let mut plot = fit.plot()?.title(title).x_label(data.x_names.join(", ")).y_label(&data.y_name);
+        if !outliers.is_empty() {
+            let points = outliers.iter().map(|outlier| (data.x[[outlier.row, 0]], outlier.y));
+            plot = plot.series(Series::new().name("outliers").outliers(points));
+        }
         output::draw(plot, &arguments.output, path)?;
     }
     if let Some(path) = &arguments.output.residuals {
-        output::write(path, &residuals(&data, &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?)?;
+        output::write(path, &residuals(&without(&data, &outliers), &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?)?;
     }
     let digits = arguments.output.digits;
     output::print(&arguments.output.formats, |format| report.render(format), || report.to_text(digits))?;
@@ -88,6 +93,22 @@ pub fn residuals(data: &SelectedData, fitted: &[f64], fitted_x: Option<ArrayView
         let numbers = x.iter().copied().chain([data.y[row], fitted[row], data.y[row] - fitted[row]]);
         let numbers = numbers.chain(fitted_x.iter().flat_map(|fitted_x| fitted_x.row(row).to_vec()));
         table.row([Cell::Count(data.line(row))].into_iter().chain(numbers.map(Cell::Number)));
+    }
+    table
+}
+
+/// The data without outliers.
+pub fn without(data: &SelectedData, outliers: &[Outlier<f64>]) -> SelectedData {
+    data.without(&outliers.iter().map(|outlier| outlier.row).collect::<Vec<_>>())
+}
+
+/// A row for each outlier.
+pub fn outlier_table(data: &SelectedData, outliers: &[Outlier<f64>]) -> ResultTable {
+    let names = data.x_names.iter().map(String::as_str).chain([data.y_name.as_str(), "t", "p_value"]);
+    let mut table = ResultTable::new(["line"].into_iter().chain(names));
+    for Outlier { row, y, t, p_value, .. } in outliers {
+        let numbers = data.x.row(*row).iter().copied().chain([*y, *t, *p_value]).map(Cell::Number).collect::<Vec<_>>();
+        table.row([Cell::Count(data.line(*row))].into_iter().chain(numbers));
     }
     table
 }

@@ -10,7 +10,7 @@ use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
 use crate::data::SelectedData;
 use crate::failure::{Ending, Failure, quoted};
-use crate::fit::{residuals, title, titled};
+use crate::fit::{outlier_table, residuals, title, titled, without};
 use crate::group_results::{GroupReport, GroupResults};
 use crate::inference::Inference;
 use crate::output;
@@ -103,19 +103,22 @@ impl<'a> GroupFits<'a> {
             let of_group =
                 |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
             let fit = curve_fit::build_with_quantities(curve, &group.data, arguments)?;
-            let Solved { fit, minima } = curve_fit::solve(fit, &arguments.method)
+            let Solved { fit, minima, outliers } = curve_fit::solve_asked(fit, arguments)
                 .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;
             let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve, &group.data);
             let inference = Inference::of(&fit, arguments).map_err(of_group)?;
             if arguments.output.plot.is_some() {
                 pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
             }
-            pictures
-                .residuals
-                .append(residuals(&group.data, &fit.fitted().to_vec(), fit.fitted_x()).in_group(by, &group.name));
+            pictures.residuals.append(
+                residuals(&without(&group.data, &outliers), &fit.fitted().to_vec(), fit.fitted_x())
+                    .in_group(by, &group.name),
+            );
             group.found = ends(&summary);
             let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
-            let report = Some(FitReport { summary, inference, minima, stored: None, fitted: Ending::of_fit(&fit) });
+            let outliers = arguments.outliers.map(|_| outlier_table(&group.data, &outliers));
+            let report =
+                Some(FitReport { summary, inference, minima, outliers, stored: None, fitted: Ending::of_fit(&fit) });
             results.reports.push(GroupReport { name: group.name.clone(), report, stored });
         }
         Ok(())
@@ -149,8 +152,14 @@ impl<'a> GroupFits<'a> {
         let inference = Inference::of(&fit, arguments)?;
         let mut summary = FitSummary { title: Some(title(arguments, curve, first)), ..fit.summary() };
         summary.model = Some(format!("{} = {}", first.y_name, curve.formula()));
-        results.shared =
-            Some(FitReport { summary, inference, minima: None, stored: None, fitted: Ending::of_fit(&fit) });
+        results.shared = Some(FitReport {
+            summary,
+            inference,
+            minima: None,
+            outliers: None,
+            stored: None,
+            fitted: Ending::of_fit(&fit),
+        });
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use marquardt::FittedCurve;
 use marquardt::curve::{DerivedQuantity, IntervalEnd, ParameterState, Unknown};
+use marquardt::statistics::Test;
 
 use crate::arguments::FitArguments;
 use crate::assignments::Replicates;
@@ -19,6 +20,7 @@ pub struct Inference {
     pub profile: Option<ResultTable>,
     pub bootstrap: Option<ResultTable>,
     pub unknowns: Option<ResultTable>,
+    pub residual_tests: Option<ResultTable>,
     pub is_interrupted: bool,
 }
 
@@ -32,8 +34,30 @@ impl Inference {
         let is_interrupted = interrupt::token().is_cancelled();
         // An interrupt may leave too few replicates, but does not take away the fit.
         let bootstrap = if is_interrupted { resampled.unwrap_or_default() } else { resampled? };
-        Ok(Inference { profile, bootstrap, unknowns, is_interrupted })
+        let residual_tests = arguments.residual_tests.then(|| residual_tests(fit));
+        Ok(Inference { profile, bootstrap, unknowns, residual_tests, is_interrupted })
     }
+}
+
+/// A row for each test of the residuals that they allow.
+fn residual_tests(fit: &FittedCurve<'_, f64>) -> ResultTable {
+    let mut table = ResultTable::new(["test", "statistic", "p_value"]);
+    let tests = [
+        ("runs", fit.runs_test()),
+        ("Shapiro-Wilk", fit.shapiro_wilk()),
+        ("D'Agostino-Pearson", fit.dagostino_pearson()),
+        ("lack of fit", fit.lack_of_fit().map(|test| Test { statistic: test.statistic, p_value: test.p_value })),
+        ("goodness of fit", fit.goodness_of_fit()),
+    ];
+    for (name, test) in tests {
+        if let Some(Test { statistic, p_value }) = test {
+            table.row([Cell::from(name), Cell::Number(statistic), Cell::Number(p_value)]);
+        }
+    }
+    if let Some(statistic) = fit.durbin_watson() {
+        table.row([Cell::from("Durbin-Watson"), Cell::Number(statistic), Cell::Empty]);
+    }
+    table
 }
 
 /// A row for each solution; one with the reason where there is none.

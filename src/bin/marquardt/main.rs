@@ -20,6 +20,7 @@ mod output;
 mod parameter_tests;
 mod predict;
 mod report;
+mod row_values;
 mod shell;
 mod source;
 mod stored;

@@ -16,6 +16,7 @@ pub struct FitReport {
     pub summary: FitSummary,
     pub inference: Inference,
     pub minima: Option<ResultTable>,
+    pub outliers: Option<ResultTable>,
     /// Stored fit of a single curve.
     pub stored: Option<FitOfColumns>,
     /// Ending of the fit alone.
@@ -83,7 +84,10 @@ impl FitReport {
         let bootstrap = bootstrap.map(|table| ("Bootstrap, percentile intervals at 95 %", "bootstrap", table));
         let unknowns = self.inference.unknowns.as_ref();
         let unknowns = unknowns.map(|table| ("Unknowns, intervals at 95 %", "unknowns", table));
-        [minima, profile, bootstrap, unknowns].into_iter().flatten()
+        let tests =
+            self.inference.residual_tests.as_ref().map(|table| ("Tests of the residuals", "residual_tests", table));
+        let outliers = self.outliers.as_ref().map(|table| ("Outliers, left out", "outliers", table));
+        [minima, outliers, profile, bootstrap, unknowns, tests].into_iter().flatten()
     }
 }
 

@@ -19,11 +19,14 @@ pub struct DataArguments {
     /// Column of the response; the second unless given, or the first after it that is no predictor
     #[arg(long, value_name = "COLUMN")]
     pub y: Option<String>,
-    /// Column of standard deviations of the response, or one number for all rows
-    #[arg(long, value_name = "COLUMN|NUMBER", allow_negative_numbers = true)]
+    /// Standard deviations of the response: a column, one number for all rows, or a formula of columns and the response y, as 0.05*y
+    #[arg(long, value_name = "COLUMN|NUMBER|FORMULA", allow_negative_numbers = true)]
     pub sigma: Option<String>,
-    /// Columns of standard deviations of the predictors, or numbers for all rows, one for each predictor; 0 for exact ones
-    #[arg(long, value_name = "COLUMN|NUMBER,...", value_delimiter = ',', allow_negative_numbers = true)]
+    /// Weights of the response instead, a column or a formula, as 1/y^2; rows of weight 0 are left out
+    #[arg(long, value_name = "COLUMN|FORMULA", allow_negative_numbers = true, conflicts_with = "sigma")]
+    pub weights: Option<String>,
+    /// Standard deviations of the predictors, columns, numbers or formulas, one for each predictor; 0 for exact ones
+    #[arg(long, value_name = "COLUMN|NUMBER|FORMULA,...", value_delimiter = ',', allow_negative_numbers = true)]
     pub sigma_x: Vec<String>,
     /// Rows to use, such as 'conc > 0' or 'plate == A and conc < 10'; may be repeated
     #[arg(long = "where", value_name = "CONDITION")]

@@ -26,6 +26,8 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit decay.csv --formula 'a*exp(-k*t)' --derive 'half_life=ln(2)/k' --sigma-x 0.05
   marquardt fit line.csv --model linear --x concentration --sigma sd --sigma-x 0.1 \\
       --effective-variance
+  marquardt fit plate.csv --x dose --y response --model hill --weights '1/y^2' --residual-tests
+  marquardt fit peak.csv --model gaussian+linear --sigma '0.1+0.02*y' --outliers=0.01
   marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1")]
 pub struct FitArguments {
     #[command(flatten)]
@@ -34,9 +36,16 @@ pub struct FitArguments {
     pub curve: CurveArguments,
     #[command(flatten)]
     pub method: MethodArguments,
+    /// Leaves outliers out, at a false discovery rate; 0.01 unless given
+    #[arg(long, value_name = "RATE", num_args = 0..=1, require_equals = true, default_missing_value = "0.01",
+          conflicts_with_all = ["robust", "counts", "multi_start", "share"], help_heading = "Method")]
+    pub outliers: Option<f64>,
     /// Profile-likelihood intervals of the parameters at 95 %
     #[arg(long, help_heading = "Inference")]
     pub profile: bool,
+    /// Tests of the residuals: runs, serial correlation, normality and, with replicates, lack of fit
+    #[arg(long, help_heading = "Inference")]
+    pub residual_tests: bool,
     /// Standard errors and intervals of the parameters by fits of this number of resampled data sets
     #[arg(long, value_name = "REPLICATES", num_args = 0..=1, require_equals = true, default_missing_value = "1000",
           value_parser = value_parser!(u32).range(1..=10_000_000), help_heading = "Inference")]

@@ -1,0 +1,81 @@
+//! A number for each row: a constant, a column, or a formula over columns.
+
+use marquardt::curve::Table;
+use marquardt::{Formula, Model};
+
+use crate::failure::Failure;
+use crate::needed_columns::writable;
+
+/// Name of the response in formulas, unless a column is called so.
+const RESPONSE: &str = "y";
+
+/// Numbers as they are asked for.
+#[derive(Debug, Clone)]
+pub enum RowValues<'t> {
+    /// One number for all rows.
+    Same(f64),
+    Column(&'t str),
+    /// A formula over columns and, as `y`, the response.
+    Formula(Formula),
+}
+
+impl<'t> RowValues<'t> {
+    /// A column, if one is called so; otherwise a number, or a formula of columns alone.
+    pub fn of(table: &Table, text: &'t str) -> Self {
+        if table.column_names().any(|column| column == text) {
+            return RowValues::Column(text);
+        }
+        if let Ok(value) = text.parse() {
+            return RowValues::Same(value);
+        }
+        let names = writable(table).chain((!table.column_names().any(|name| name == RESPONSE)).then_some(RESPONSE));
+        match Formula::with_predictors(text, names) {
+            Ok(formula) if formula.parameters().is_empty() => RowValues::Formula(formula),
+            _ => RowValues::Column(text),
+        }
+    }
+
+    /// Columns that it takes.
+    pub fn columns(&self) -> Vec<&str> {
+        match self {
+            RowValues::Same(_) => Vec::new(),
+            RowValues::Column(name) => vec![name],
+            RowValues::Formula(formula) => formula.used_predictors().collect(),
+        }
+    }
+
+    /// The column that it is.
+    pub fn column(&self) -> Option<&'t str> {
+        if let RowValues::Column(name) = self { Some(name) } else { None }
+    }
+
+    /// The numbers of these rows.
+    pub fn values(&self, table: &Table, rows: &[usize], response: &str) -> Result<Vec<f64>, Failure> {
+        match self {
+            RowValues::Same(value) => Ok(vec![*value; rows.len()]),
+            RowValues::Column(name) => {
+                let values = table.column(name)?;
+                Ok(rows.iter().map(|&row| values[row]).collect())
+            }
+            RowValues::Formula(formula) => {
+                // Columns that do not occur are not looked at.
+                let column = |name: &String| match formula.used_predictors().any(|used| used == name) {
+                    true => Ok(Some(table.column(of_table(table, name, response))?)),
+                    false => Ok(None),
+                };
+                let columns = formula.predictors().iter().map(column).collect::<Result<Vec<_>, Failure>>()?;
+                let value = |&row: &usize| {
+                    let x: Vec<f64> =
+                        columns.iter().map(|column| column.map_or(f64::NAN, |values| values[row])).collect();
+                    formula.response::<f64>(&x, &[])
+                };
+                Ok(rows.iter().map(value).collect())
+            }
+        }
+    }
+}
+
+/// The column of a name in a formula.
+pub fn of_table<'n>(table: &Table, name: &'n str, response: &'n str) -> &'n str {
+    if name == RESPONSE && !table.column_names().any(|column| column == name) { response } else { name }
+}
