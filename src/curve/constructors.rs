@@ -128,7 +128,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
         x: impl Into<Rows<'a, T>>,
         start: [T; N],
     ) -> CurveFit<'a, T, FromClosure<F, N>> {
-        CurveFit::curve(FromClosure(condition), x, &[], &start).as_condition()
+        CurveFit::curve(FromClosure(condition), x, &[], &start).for_condition()
     }
 
     /// Fits a [`Model`] as an [implicit](Self::implicit) curve.
@@ -137,7 +137,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
         x: impl Into<Rows<'a, T>>,
         start: &[T],
     ) -> CurveFit<'a, T, FromModel<M>> {
-        CurveFit::curve(FromModel(model), x, &[], start).as_condition()
+        CurveFit::curve(FromModel(model), x, &[], start).for_condition()
     }
 
     /// Fits a [`Model`].

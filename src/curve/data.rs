@@ -13,6 +13,9 @@ use crate::real::Real;
 /// Number of rows that the look at the data samples at most.
 const SAMPLE: usize = 100_000;
 
+/// The rows to fit, where some are left out.
+pub(super) type Mask<'a> = Option<Cow<'a, [bool]>>;
+
 /// Rows of predictors, and one response or several to each: all there are, or this rank's share of them.
 #[derive(Debug, Clone)]
 pub(super) struct Data<'a, T: Clone> {
@@ -449,8 +452,8 @@ impl<'a, T: Real> Data<'a, T> {
     pub(super) fn with_weights(
         self,
         weights: &[T],
-        mask: Option<Cow<'a, [bool]>>,
-    ) -> Result<(Self, Option<Cow<'a, [bool]>>), CurveError> {
+        mask: Mask<'a>,
+    ) -> Result<(Self, Mask<'a>), CurveError> {
         let conflict = |second, reason| Err(CurveError::Conflict { first: "weights", second, reason });
         match self.noise {
             Noise::Uniform => {}

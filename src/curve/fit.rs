@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ndarray::{Array2, ArrayView2};
 
 use super::checked_fit::CheckedFit;
-use super::data::Data;
+use super::data::{Data, Mask};
 use super::errors_in_x::{PredictorErrors, PredictorSigma};
 use super::fit_options::{data_methods, option_methods, parameter_methods};
 use super::iteration_observer::IterationObserver;
@@ -61,7 +61,7 @@ pub struct CurveFit<'a, T: Real, C> {
     data_covariance: Option<Array2<T>>,
     predictor_errors: PredictorErrors<'a, T>,
     weights: Option<Cow<'a, [T]>>,
-    mask: Option<Cow<'a, [bool]>>,
+    mask: Mask<'a>,
     method: FitMethod<T>,
 }
 
@@ -172,7 +172,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     }
 
     /// Marks the curve as a condition that the true predictors meet.
-    pub(super) fn as_condition(self) -> Self {
+    pub(super) fn for_condition(self) -> Self {
         let predictor_errors = PredictorErrors { is_implicit: true, ..self.predictor_errors };
         CurveFit { predictor_errors, data: self.data.with_zero_responses(), ..self }
     }
