@@ -449,11 +449,7 @@ impl<'a, T: Real> Data<'a, T> {
 
     /// Sets the noise by weights, the inverse squares of standard deviations up to a factor. Returns a mask, too, that leaves out rows whose
     /// weights are zero.
-    pub(super) fn with_weights(
-        self,
-        weights: &[T],
-        mask: Mask<'a>,
-    ) -> Result<(Self, Mask<'a>), CurveError> {
+    pub(super) fn with_weights(self, weights: &[T], mask: Mask<'a>) -> Result<(Self, Mask<'a>), CurveError> {
         let conflict = |second, reason| Err(CurveError::Conflict { first: "weights", second, reason });
         match self.noise {
             Noise::Uniform => {}

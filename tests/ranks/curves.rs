@@ -585,3 +585,25 @@ fn data_sets_of_one_fit_have_the_same_ranks() {
         assert!(matches!(error, GlobalError::Unlike { what: "other ranks share its rows", .. }), "{error}");
     }
 }
+
+/// Errors of predictors come with the rows; a rank without rows learns of them from the others.
+#[test]
+fn errors_in_x() {
+    compare(1e-9, |ranks, rows| {
+        let (x, y) = (x(rows.clone()), decays(rows.clone()));
+        let (sigma_x, sigma): (Vec<f64>, Vec<f64>) =
+            rows.clone().map(|row| (0.02 * (row % 4) as f64, 0.05 + 0.01 * (row % 3) as f64)).unzip();
+        let fit = decay_fit!(&x, &y, ranks).sigma(&sigma).sigma_x(&sigma_x).bounds("k", 0.0..).fit().unwrap();
+        assert_eq!(fit.fitted_x().unwrap().nrows(), rows.len());
+        numbers(&fit, &[0.05, 7.0])
+    });
+    compare(1e-9, |ranks, rows| {
+        let points = ndarray::Array2::from_shape_fn((rows.len(), 2), |(row, j)| {
+            let row = (rows.start + row) as f64;
+            [2.0 + 1.5 * (0.1 * row).cos(), 1.5 * (0.1 * row).sin() - 1.0][j] + 0.03 * (12.9 * row + j as f64).sin()
+        });
+        let circle = |p: &[f64], [x, y, r]: [Dual<f64, 3>; 3]| (x - p[0]).powi(2) + (y - p[1]).powi(2) - r * r;
+        let fit = CurveFit::implicit(circle, &points, [1.0, 0.0, 1.0]).communicator(ranks).fit().unwrap();
+        fit.parameters().iter().flat_map(|parameter| [parameter.value, parameter.standard_error]).collect()
+    });
+}
