@@ -1,6 +1,8 @@
 //! Formulas that are known at run time only.
 
+mod affinity;
 mod builder;
+mod equation;
 mod error;
 mod function;
 mod operators;
@@ -9,6 +11,8 @@ mod program;
 mod recorded;
 #[cfg(feature = "serde")]
 mod serial;
+mod sizes;
+mod start;
 #[cfg(test)]
 mod tests;
 mod tile;
@@ -167,9 +171,8 @@ impl<T: Real> Model<T> for Formula {
     }
 }
 
-/// One for each parameter, where gnuplot starts, too.
 impl<T: Real> Guess<T> for Formula {
-    fn guess(&self, _x: &[T], _y: &[T]) -> Vec<T> {
-        vec![T::ONE; self.parameters.len()]
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+        start::start(&self.program, self.parameters.len(), self.predictors.len(), x, y)
     }
 }

@@ -105,6 +105,12 @@ impl Program {
         self.instructions.contains(&Instruction::Predictor(index))
     }
 
+    /// The program of one of the results.
+    pub(super) fn up_to(&self, result: Address) -> Program {
+        let (instructions, varies) = (self.instructions[..=result].to_vec(), self.varies[..=result].to_vec());
+        Program { instructions, varies, chooses: self.chooses }
+    }
+
     /// The value, in any scalar; NaN where the row has too few predictors.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::curve) fn value<S: Scalar>(&self, x: &[S::Real], b: &[S]) -> S {

@@ -173,7 +173,7 @@ impl<T: Real> LinearityProbe<T> {
 
 /// The largest set of pairwise compatible candidates, the first of several. For many candidates, a maximal set, begun with those that are
 /// compatible with the most others.
-fn largest_clique(mut candidates: Vec<usize>, compatible: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+pub(crate) fn largest_clique(mut candidates: Vec<usize>, compatible: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     if candidates.len() > EXACT {
         let strangers = |&j: &usize| candidates.iter().filter(|&&k| !compatible(j, k)).count();
         let mut by_degree = candidates.clone();
