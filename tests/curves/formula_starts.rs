@@ -94,10 +94,9 @@ pub const CASES: [Case; 60] = [
 ];
 
 /// Observations of a case with noise, relative to the range of the responses.
-pub fn observations(case: usize, points: usize, noise: f64, seed: u64) -> (Formula, Array2<f64>, Vec<f64>) {
-    let (text, truth, ranges) = CASES[case];
+pub fn observations((text, truth, ranges): Case, points: usize, noise: f64, seed: u64) -> (Formula, Array2<f64>, Vec<f64>) {
     let formula = Formula::with_predictors(text, ["x", "t"].into_iter().take(ranges.len())).unwrap();
-    let mut random = ChaCha8Rng::seed_from_u64(seed * 1000 + case as u64);
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
     let unit = Uniform::new(0.0, 1.0).unwrap();
     let at = |range: Range, share: f64| match range {
         Even(low, high) => low + share * (high - low),
@@ -118,9 +117,9 @@ pub fn observations(case: usize, points: usize, noise: f64, seed: u64) -> (Formu
 }
 
 /// Sums of squares at which the fits without a start, and from the truth, end.
-pub fn ends(case: usize, points: usize, noise: f64, seed: u64) -> [f64; 2] {
+pub fn ends(case: Case, points: usize, noise: f64, seed: u64) -> [f64; 2] {
     let (formula, x, y) = observations(case, points, noise, seed);
-    let from_truth = CurveFit::model(formula.clone(), &x, &y, CASES[case].1).fit();
+    let from_truth = CurveFit::model(formula.clone(), &x, &y, case.1).fit();
     let guessed = CurveFit::guessed(formula, &x, &y).fit();
     [guessed, from_truth].map(|fit| fit.map_or(f64::INFINITY, |fit| fit.report().sum_of_squares()))
 }

@@ -17,15 +17,17 @@ use crate::statistics::latin_hypercube;
 const POINTS: usize = 128;
 const WAVE_POINTS: usize = 512;
 
-/// Instructions, counted for each row, that a search takes, and the limits of the number of its points that follows.
-const WORK: usize = 1 << 22;
-const EVALUATIONS: [usize; 2] = [48, 768];
+/// Largest number of instructions, counted for each row, of a search, which yet has this number of evaluations, and points of its first
+/// pass for each parameter.
+const WORK: usize = 1 << 23;
+const FEWEST: usize = 64;
+const FIRST: usize = 100;
 
 /// Points of a sweep along one parameter.
 const SWEEP: usize = 24;
 
 /// Points from which the search goes on, and the least difference of one share between any two of them.
-const KEPT: usize = 4;
+const KEPT: usize = 3;
 const DISTANCE: f64 = 0.1;
 
 /// Iterations of the fit of each.
@@ -214,13 +216,42 @@ impl<'s> Axes<'s> {
         b
     }
 
-    /// Number of points of a sweep along an axis.
-    fn sweep(&self, axis: usize) -> usize {
-        match self.axes[axis].1 {
+    /// Shares of a sweep along an axis.
+    fn sweep(&self, axis: usize) -> impl ExactSizeIterator<Item = f64> + use<> {
+        let count = match self.axes[axis].1 {
             Axis::Size(_) => SWEEP,
             Axis::Anchor(..) => 2 * SWEEP,
             Axis::Wave(..) => 2 * self.sample.y.len() + 8,
-        }
+        };
+        (0..count).map(move |k| (k as f64 + 0.5) / count as f64)
+    }
+}
+
+/// A point on the axes, the parameters there, and their sum of squares.
+struct Trial {
+    shares: Vec<f64>,
+    b: Vec<f64>,
+    cost: f64,
+}
+
+impl Trial {
+    fn is_far_from(&self, other: &Trial) -> bool {
+        zip(&self.shares, &other.shares).any(|(one, other)| (one - other).abs() > DISTANCE)
+    }
+}
+
+/// Evaluation of points on the axes, with the linear parameters of an equation eliminated.
+struct Trials<'t, 's> {
+    search: &'t mut Search<'s>,
+    equation: Separable<f64, Equation<'s>>,
+    axes: &'t Axes<'t>,
+}
+
+impl Trials<'_, '_> {
+    fn at(&mut self, shares: Vec<f64>) -> Trial {
+        let others = self.equation.reduced(&self.axes.at(&shares));
+        let b = self.equation.full(&others).unwrap_or_else(|_| vec![f64::NAN; self.axes.parameters]);
+        Trial { cost: self.search.cost(&b), b, shares }
     }
 }
 
@@ -244,46 +275,41 @@ impl<'s> Search<'s> {
     }
 
     /// Searches with the linear parameters of an equation eliminated.
-    fn run(&mut self, mut equation: Separable<f64, Equation<'s>>, axes: &Axes<'_>) {
-        let count = self.budget.clamp(EVALUATIONS[0], EVALUATIONS[1]);
-        let mut evaluations = 0;
-        let mut point = |search: &mut Self, shares: Vec<f64>| {
-            evaluations += 1;
-            let others = equation.reduced(&axes.at(&shares));
-            let b = equation.full(&others).unwrap_or_else(|_| vec![f64::NAN; axes.parameters]);
-            let cost = search.cost(&b);
-            (cost, b, shares)
-        };
+    fn run(&mut self, equation: Separable<f64, Equation<'s>>, axes: &Axes<'_>) {
         let dimensions = axes.axes.len();
-        let cube = match dimensions {
+        let sweeps: usize = (0..dimensions).map(|axis| axes.sweep(axis).len()).sum();
+        let mut left = self.budget.min(FIRST * dimensions + KEPT * sweeps).max(FEWEST);
+        let mut trials = Trials { search: self, equation, axes };
+        let mut points: Vec<Trial> = match dimensions {
             0 => vec![Vec::new()],
-            1 => (0..axes.sweep(0)).map(|k| vec![(k as f64 + 0.5) / axes.sweep(0) as f64]).collect(),
-            _ => latin_hypercube(count / 2, dimensions, SEED),
-        };
-        let mut points: Vec<_> = cube.into_iter().map(|shares| point(self, shares)).collect();
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let mut kept: Vec<(f64, Vec<f64>, Vec<f64>)> = Vec::new();
+            1 => axes.sweep(0).map(|share| vec![share]).collect(),
+            _ => latin_hypercube((FIRST * dimensions).min(left / 2), dimensions, SEED),
+        }
+        .into_iter()
+        .map(|shares| trials.at(shares))
+        .collect();
+        left = left.saturating_sub(points.len());
+        points.sort_by(|one, other| one.cost.total_cmp(&other.cost));
+        let mut kept: Vec<Trial> = Vec::new();
         for point in points {
-            let is_far = |other: &(f64, Vec<f64>, Vec<f64>)| {
-                zip(&other.2, &point.2).any(|(one, other)| (one - other).abs() > DISTANCE)
-            };
-            if kept.len() < KEPT && point.0.is_finite() && kept.iter().all(is_far) {
+            if kept.len() < KEPT && point.cost.is_finite() && kept.iter().all(|other| other.is_far_from(&point)) {
                 kept.push(point);
             }
         }
-        for kept in kept.iter_mut().filter(|_| dimensions > 1) {
+        for best in kept.iter_mut().filter(|_| dimensions > 1) {
             for axis in 0..dimensions {
-                for k in 0..axes.sweep(axis) {
-                    let mut shares = kept.2.clone();
-                    shares[axis] = (k as f64 + 0.5) / axes.sweep(axis) as f64;
-                    let next = point(self, shares);
-                    if next.0 < kept.0 {
-                        *kept = next;
+                for share in axes.sweep(axis).take(left) {
+                    let mut shares = best.shares.clone();
+                    shares[axis] = share;
+                    let next = trials.at(shares);
+                    left -= 1;
+                    if next.cost < best.cost {
+                        *best = next;
                     }
                 }
             }
         }
-        for (_, b, _) in kept {
+        for Trial { b, .. } in kept {
             self.polish(b);
         }
     }
