@@ -2,6 +2,7 @@
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
+use marquardt::models::Guess;
 use marquardt::{CurveFit, Formula, Model};
 use ndarray::Array2;
 use rand_distr::{Distribution, StandardNormal, Uniform};
@@ -90,11 +91,20 @@ pub const CASES: [Case; 60] = [
     ("a + b*max(x - c, 0)", &[2.0, 3.0, 4.2], &[Even(0.0, 10.0)]),
     // Two predictors.
     ("a*x*exp(-b*t) + c", &[3.0, 0.4, 1.0], &[Even(0.0, 5.0), Even(0.0, 10.0)]),
-    ("h*exp(-((x - cx)/wx)^2 - ((t - ct)/wt)^2) + b", &[7.0, 2.0, 0.8, -30.0, 15.0, 1.0], &[Even(0.0, 5.0), Even(-80.0, 40.0)]),
+    (
+        "h*exp(-((x - cx)/wx)^2 - ((t - ct)/wt)^2) + b",
+        &[7.0, 2.0, 0.8, -30.0, 15.0, 1.0],
+        &[Even(0.0, 5.0), Even(-80.0, 40.0)],
+    ),
 ];
 
 /// Observations of a case with noise, relative to the range of the responses.
-pub fn observations((text, truth, ranges): Case, points: usize, noise: f64, seed: u64) -> (Formula, Array2<f64>, Vec<f64>) {
+pub fn observations(
+    (text, truth, ranges): Case,
+    points: usize,
+    noise: f64,
+    seed: u64,
+) -> (Formula, Array2<f64>, Vec<f64>) {
     let formula = Formula::with_predictors(text, ["x", "t"].into_iter().take(ranges.len())).unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let unit = Uniform::new(0.0, 1.0).unwrap();
@@ -122,4 +132,57 @@ pub fn ends(case: Case, points: usize, noise: f64, seed: u64) -> [f64; 2] {
     let from_truth = CurveFit::model(formula.clone(), &x, &y, case.1).fit();
     let guessed = CurveFit::guessed(formula, &x, &y).fit();
     [guessed, from_truth].map(|fit| fit.map_or(f64::INFINITY, |fit| fit.report().sum_of_squares()))
+}
+
+#[test]
+fn fits_end_at_the_best_minimum() {
+    let is_missed = |&case: &usize| {
+        let [guessed, from_truth] = ends(CASES[case], 64, 0.02, case as u64);
+        guessed > from_truth * (1.0 + 1e-6)
+    };
+    let missed: Vec<&str> = (0..CASES.len()).filter(is_missed).map(|case| CASES[case].0).collect();
+    assert!(missed.len() <= 3, "{missed:#?}");
+}
+
+/// Starts are finite, whatever the data.
+#[test]
+fn any_data_have_a_start() {
+    let (rising, flat) = ([0.0, 1.0, 2.0, 3.0, 5.0, 8.0], [4.0; 6]);
+    let (huge, none) = ([-f64::MAX, f64::MAX, 0.0, 1e-300, 1.0, -1.0], [f64::NAN; 6]);
+    for (text, _, ranges) in CASES {
+        let formula = Formula::with_predictors(text, ["x", "t"].into_iter().take(ranges.len())).unwrap();
+        for [x, y] in
+            [[rising, rising], [flat, rising], [rising, [0.0; 6]], [huge, huge], [none, rising], [rising, none]]
+        {
+            let x: Vec<f64> = x.iter().flat_map(|&x| vec![x; ranges.len()]).collect();
+            let start = formula.guess(&x, &y);
+            assert_eq!(start.len(), formula.parameters().len());
+            assert!(start.iter().all(|value| value.is_finite()), "{text}: {start:?}");
+        }
+        assert_eq!(Guess::<f32>::guess(&formula, &[], &[]), vec![1.0; formula.parameters().len()]);
+    }
+}
+
+#[test]
+fn widths_are_positive_and_phases_small() {
+    let start = |text: &str, truth: &[f64]| -> Vec<f64> {
+        let (formula, x, y) = observations((text, truth, &[Even(0.0, 10.0)]), 64, 0.01, 1);
+        formula.guess(x.as_slice().unwrap(), &y)
+    };
+    for seed in 0..4 {
+        let width = start("h*exp(-((x - c)/w)^2)", &[3.0, 4.0 + f64::from(seed), 1.1])[2];
+        assert!((width - 1.1).abs() < 0.1, "{width}");
+        let phase = start("a*sin(w*x + p)", &[2.0, 5.0 + f64::from(seed), 1.0])[2];
+        assert!((0.0..=std::f64::consts::TAU).contains(&phase), "{phase}");
+    }
+}
+
+/// A start that is given takes the place of a guess; without any left to be guessed there is no search.
+#[test]
+fn given_starts_are_kept() {
+    let (formula, x, y) = observations(CASES[1], 64, 0.01, 1);
+    let fit = CurveFit::guessed(formula, &x, &y).start("a", 1.0).start("k", 0.02).start("c", 0.0).retry(false);
+    let fit = fit.fit().unwrap();
+    let other = CurveFit::model(observations(CASES[1], 64, 0.01, 1).0, &x, &y, &[1.0, 0.02, 0.0]).retry(false);
+    assert_eq!(fit.report().initial_cost, other.fit().unwrap().report().initial_cost);
 }

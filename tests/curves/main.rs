@@ -3,12 +3,14 @@
 mod bootstrap;
 mod bounds;
 mod certified;
+mod certified_without_starts;
 #[path = "../common/mod.rs"]
 mod common;
 mod coverage;
 mod data;
 mod fit;
 mod fit_plots;
+mod formula_starts;
 mod global;
 mod inference;
 mod models;

@@ -103,7 +103,11 @@ impl<'a> Asked<'a> {
         if *counts {
             options = options.counts();
         }
-        Ok(Asked { arguments, start: start(&parameters.start, curve)?, options })
+        let start = start(&parameters.start, curve)?;
+        for NamedValue { name, value } in parameters.start.iter().filter(|_| start.is_none()) {
+            options = options.start(name, *value);
+        }
+        Ok(Asked { arguments, start, options })
     }
 
     fn of_fits<'s: 'y, 'y>(&'s self, fits: FitMany<'y, f64, AnyModel>) -> FitMany<'y, f64, AnyModel> {
@@ -119,7 +123,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Returns the start of all fits; nothing if each has a guess of its own.
+/// Returns the start of all fits; nothing if each has a guess of its own, of all parameters or of those of a formula that are not given.
 fn start(starts: &[NamedValue<f64>], curve: &AnyModel) -> Result<Option<Vec<f64>>, Failure> {
     let names = curve.parameters();
     let given = |name: &String| starts.iter().find(|start| start.name == *name).map(|start| start.value);
@@ -131,8 +135,7 @@ fn start(starts: &[NamedValue<f64>], curve: &AnyModel) -> Result<Option<Vec<f64>
             }
             None => Ok(Some(names.iter().filter_map(given).collect())),
         },
-        // As gnuplot starts.
-        AnyModel::Formula(_) => Ok(Some(names.iter().map(|name| given(name).unwrap_or(1.0)).collect())),
+        AnyModel::Formula(_) => Ok(names.iter().map(given).collect()),
     }
 }
 

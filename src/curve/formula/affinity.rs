@@ -4,7 +4,10 @@ use super::program::{Address, Instruction, Operator, Program};
 use crate::problem::largest_clique;
 
 /// Largest number of parameters that are analysed: one bit each.
-pub(super) const MOST_PARAMETERS: usize = 64;
+pub(super) const MOST_PARAMETERS: usize = 63;
+
+/// Bit of the predictors.
+pub(super) const PREDICTORS: u64 = 1 << MOST_PARAMETERS;
 
 /// Parameters that each result of a [`Program`] depends on, and pairs of them whose second derivative may differ from zero.
 ///
@@ -23,42 +26,37 @@ impl Affinity {
             let arguments = instruction.arguments();
             let depends = match *instruction {
                 Instruction::Parameter(index) => 1 << index,
+                Instruction::Predictor(_) => PREDICTORS,
                 _ => arguments.iter().fold(0, |mask, &slot| mask | all.depends[slot]),
             };
-            let mut pairs = vec![0; parameters];
-            for (j, mask) in pairs.iter_mut().enumerate() {
-                *mask = arguments.iter().fold(0, |mask, &slot| mask | all.pairs[slot][j]);
-            }
-            let mut multiply = |one: u64, other: u64| {
-                for (j, mask) in pairs.iter_mut().enumerate() {
-                    let has = |of: u64| of >> j & 1 == 1;
-                    *mask |= if has(one) { other } else { 0 } | if has(other) { one } else { 0 };
-                }
+            let (one, other) = match *instruction {
+                Instruction::Join(Operator::Add | Operator::Subtract, ..) | Instruction::Negate(_) => (0, 0),
+                Instruction::Join(Operator::Multiply, a, b) => (all.depends[a], all.depends[b]),
+                Instruction::Join(Operator::Divide, _, b) => (all.depends[b], depends),
+                Instruction::SelectLess([a, b, ..]) => (all.depends[a] | all.depends[b], depends),
+                Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => (0, 0),
+                _ => (depends, depends),
             };
-            match *instruction {
-                Instruction::Join(Operator::Add | Operator::Subtract, ..) | Instruction::Negate(_) => {}
-                Instruction::Join(Operator::Multiply, a, b) => multiply(all.depends[a], all.depends[b]),
-                Instruction::Join(Operator::Divide, _, b) => multiply(depends, all.depends[b]),
-                Instruction::SelectLess([a, b, ..]) => multiply(all.depends[a] | all.depends[b], depends),
-                Instruction::Constant(_) | Instruction::Predictor(_) | Instruction::Parameter(_) => {}
-                _ => multiply(depends, depends),
-            }
+            let pairs = (0..parameters).map(|j| {
+                let products = if one >> j & 1 == 1 { other } else { 0 } | if other >> j & 1 == 1 { one } else { 0 };
+                arguments.iter().fold(products, |mask, &slot| mask | all.pairs[slot][j])
+            });
+            let pairs = pairs.collect();
             all.depends.push(depends);
             all.pairs.push(pairs);
         }
         all
     }
 
-    /// Mask of the parameters that a result depends on.
+    /// Mask of the parameters that a result depends on, with [`PREDICTORS`] if it differs from row to row.
     pub(super) fn depends(&self, slot: Address) -> u64 {
         self.depends[slot]
     }
 
-    /// The largest set of parameters in which all of these results are jointly affine, ascending.
-    pub(super) fn linear_in(&self, slots: &[Address], parameters: usize) -> Vec<usize> {
-        let pairs = |j: usize| slots.iter().fold(0, |mask, &slot| mask | self.pairs[slot][j]);
-        let occurs = |j: &usize| slots.iter().any(|&slot| self.depends[slot] >> j & 1 == 1);
-        let candidates = (0..parameters).filter(|j| occurs(j) && pairs(*j) >> j & 1 == 0).collect();
-        largest_clique(candidates, |j, k| pairs(j) >> k & 1 == 0)
+    /// The largest set of parameters in which the last result is jointly affine, ascending.
+    pub(super) fn linear_parameters(&self) -> Vec<usize> {
+        let (Some(depends), Some(pairs)) = (self.depends.last(), self.pairs.last()) else { return Vec::new() };
+        let is_linear = |&j: &usize| depends >> j & 1 == 1 && pairs[j] >> j & 1 == 0;
+        largest_clique((0..pairs.len()).filter(is_linear).collect(), |j, k| pairs[j] >> k & 1 == 0)
     }
 }

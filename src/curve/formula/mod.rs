@@ -1,14 +1,15 @@
 //! Formulas that are known at run time only.
 
 mod affinity;
+mod axes;
 mod builder;
-mod equation;
 mod error;
 mod function;
 mod operators;
 mod parser;
 mod program;
 mod recorded;
+mod sample;
 #[cfg(feature = "serde")]
 mod serial;
 mod sizes;
@@ -171,8 +172,25 @@ impl<T: Real> Model<T> for Formula {
     }
 }
 
+/// The start is found by a search. The parameters in which the formula is linear are eliminated. The others are sought around natural
+/// sizes, which follow from the formula and the ranges of the data: the argument of an exponential is of size one, terms of a sum are of
+/// one size. Frequencies are sought up to half an oscillation from one row to the next, and places, such as `c` in `x - c`, among
+/// the data. It takes about a millisecond for 64 rows, and some tens at most. The start is one for each parameter if the
+/// search finds nothing better, or if there are more than 63 parameters.
+///
+/// ```
+/// use marquardt::{CurveFit, Formula};
+///
+/// let x: Vec<f64> = (0..60).map(|i| 1000.0 + i as f64).collect();
+/// let y: Vec<f64> = x.iter().map(|x| 5e4 * (-(x - 1022.0).powi(2) / 32.0).exp() + 70.0).collect();
+/// let peak = Formula::parse("height * exp(-((x - center)/width)^2 / 2) + background")?;
+/// let fit = CurveFit::guessed(peak, &x, &y).fit()?;
+/// assert!((fit.parameter("center").unwrap().value - 1022.0).abs() < 1e-9);
+/// assert!((fit.parameter("width").unwrap().value - 4.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 impl<T: Real> Guess<T> for Formula {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-        start::start(&self.program, self.parameters.len(), self.predictors.len(), x, y)
+        start::start(&self.program, self.parameters.len(), x, y)
     }
 }

@@ -6,64 +6,53 @@ use super::program::{Address, Instruction, Operator, Program};
 /// Coefficients smaller than this are rounding errors.
 const ZERO: f64 = 1e-9;
 
-/// Logarithm of a size: a sum of multiples of those of the parameters, and a number.
-#[derive(Debug, Clone, PartialEq)]
-struct LogSize {
-    multiples: Vec<f64>,
-    rest: f64,
-}
+/// Logarithm of a size: coefficients of the logarithms of the parameters' sizes, and a constant, the last entry.
+type LogSize = Vec<f64>;
 
-impl LogSize {
-    fn known(rest: f64, parameters: usize) -> Self {
-        LogSize { multiples: vec![0.0; parameters], rest }
-    }
-
-    /// `self + factor · other`.
-    fn plus(mut self, factor: f64, other: &LogSize) -> Self {
-        self.multiples.iter_mut().zip(&other.multiples).for_each(|(own, other)| *own += factor * other);
-        self.rest += factor * other.rest;
-        self
-    }
-
-    fn times(&self, factor: f64) -> Self {
-        LogSize::known(0.0, self.multiples.len()).plus(factor, self)
-    }
-
-    fn is_known(&self) -> bool {
-        self.multiples.iter().all(|multiple| multiple.abs() < ZERO)
-    }
+/// `one + factor · other`.
+fn sum(one: &LogSize, factor: f64, other: &LogSize) -> LogSize {
+    one.iter().zip(other).map(|(one, other)| one + factor * other).collect()
 }
 
 /// Linear equations between logarithms of sizes. An equation that contradicts earlier ones is left out.
-#[derive(Default)]
 struct SizeEquations {
-    /// Equations `rows = 0`, each with a parameter that no other has.
+    parameters: usize,
+    /// Equations `row = 0`, each with a parameter that no other has.
     rows: Vec<(usize, LogSize)>,
 }
 
 impl SizeEquations {
-    /// Adds `one = other`, unless the size of one is zero. Returns the size of their sum.
+    /// The size of a number.
+    fn number(&self, value: f64) -> LogSize {
+        let mut size = vec![0.0; self.parameters + 1];
+        size[self.parameters] = value.abs().ln();
+        size
+    }
+
+    fn is_known(&self, size: &LogSize) -> bool {
+        size[..self.parameters].iter().all(|coefficient| coefficient.abs() < ZERO)
+    }
+
+    /// Adds `one = other`, unless one of them is the size of zero. Returns the size of their sum.
     fn equate(&mut self, one: &LogSize, other: &LogSize) -> LogSize {
-        if !one.rest.is_finite() || !other.rest.is_finite() {
-            return if one.rest.is_finite() { one.clone() } else { other.clone() };
+        let is_zero = |size: &LogSize| !size[self.parameters].is_finite();
+        if is_zero(one) || is_zero(other) {
+            return if is_zero(one) { other.clone() } else { one.clone() };
         }
-        let mut row = one.clone().plus(-1.0, other);
+        let mut row = sum(one, -1.0, other);
         for (pivot, known) in &self.rows {
-            row = row.clone().plus(-row.multiples[*pivot], known);
+            row = sum(&row, -row[*pivot], known);
         }
-        let largest = |a: &usize, b: &usize| row.multiples[*a].abs().total_cmp(&row.multiples[*b].abs());
-        if let Some(pivot) = (0..row.multiples.len()).max_by(largest).filter(|_| !row.is_known()) {
-            let row = row.times(row.multiples[pivot].recip());
+        let by_size = |a: &usize, b: &usize| row[*a].abs().total_cmp(&row[*b].abs());
+        if let Some(pivot) = (0..self.parameters).max_by(by_size).filter(|_| !self.is_known(&row)) {
+            let row: LogSize = row.iter().map(|coefficient| coefficient / row[pivot]).collect();
             for (_, known) in &mut self.rows {
-                *known = known.clone().plus(-known.multiples[pivot], &row);
+                *known = sum(known, -known[pivot], &row);
             }
             self.rows.push((pivot, row));
         }
-        match (one.is_known(), other.is_known()) {
-            (true, true) if other.rest > one.rest => other.clone(),
-            (false, true) => other.clone(),
-            _ => one.clone(),
-        }
+        let larger = self.is_known(other) && !(self.is_known(one) && one[self.parameters] > other[self.parameters]);
+        if larger { other.clone() } else { one.clone() }
     }
 }
 
@@ -73,44 +62,41 @@ impl SizeEquations {
 pub(super) fn natural_sizes(
     program: &Program,
     parameters: usize,
-    predictors: &[f64],
-    response: f64,
+    (predictors, response): (&[f64], f64),
     exponent: impl Fn(Address) -> f64,
 ) -> Vec<f64> {
-    let mut equations = SizeEquations::default();
-    let known = |rest: f64| LogSize::known(rest, parameters);
+    let mut equations = SizeEquations { parameters, rows: Vec::new() };
+    let one = equations.number(1.0);
     let mut sizes: Vec<LogSize> = Vec::new();
     for instruction in &program.instructions {
+        let times = |factor: f64, slot: Address| sum(&one, factor, &sizes[slot]);
         let size = match *instruction {
-            Instruction::Constant(value) => known(value.value().abs().ln()),
-            Instruction::Predictor(index) => known(predictors.get(index).map_or(0.0, |size| size.ln())),
+            Instruction::Constant(value) => equations.number(value.value()),
+            Instruction::Predictor(index) => equations.number(predictors.get(index).copied().unwrap_or(1.0)),
             Instruction::Parameter(index) => {
-                let mut size = known(0.0);
-                size.multiples[index] = 1.0;
+                let mut size = one.clone();
+                size[index] = 1.0;
                 size
             }
-            Instruction::Negate(a) | Instruction::Apply(Function::Abs, a) => sizes[a].clone(),
-            Instruction::IntegerPower(a, n) => sizes[a].times(f64::from(n)),
-            Instruction::ConstantPower(a, p) => sizes[a].times(p.value()),
-            Instruction::Apply(Function::Recip, a) => sizes[a].times(-1.0),
-            Instruction::Apply(Function::Sqrt, a) => sizes[a].times(0.5),
-            Instruction::Apply(Function::Cbrt, a) => sizes[a].times(1.0 / 3.0),
+            Instruction::Negate(a) | Instruction::Apply(Function::Abs, a) => times(1.0, a),
+            Instruction::IntegerPower(a, n) => times(f64::from(n), a),
+            Instruction::ConstantPower(a, p) => times(p.value(), a),
+            Instruction::Apply(Function::Recip, a) => times(-1.0, a),
+            Instruction::Apply(Function::Sqrt, a) => times(0.5, a),
+            Instruction::Apply(Function::Cbrt, a) => times(1.0 / 3.0, a),
             Instruction::Apply(_, a) => {
-                equations.equate(&sizes[a], &known(0.0));
-                known(0.0)
+                equations.equate(&sizes[a], &one);
+                one.clone()
             }
-            Instruction::Join(Operator::Multiply, a, b) => sizes[a].clone().plus(1.0, &sizes[b]),
-            Instruction::Join(Operator::Divide, a, b) => sizes[a].clone().plus(-1.0, &sizes[b]),
+            Instruction::Join(Operator::Multiply, a, b) => sum(&sizes[a], 1.0, &sizes[b]),
+            Instruction::Join(Operator::Divide, a, b) => sum(&sizes[a], -1.0, &sizes[b]),
             Instruction::Join(Operator::Power, a, b) => {
-                equations.equate(&sizes[b], &known(0.0));
-                sizes[a].times(exponent(b))
+                equations.equate(&sizes[b], &one);
+                times(exponent(b), a)
             }
-            Instruction::Join(Operator::Atan2, a, b) => {
-                equations.equate(&sizes[a], &sizes[b]);
-                known(0.0)
-            }
-            Instruction::Join(Operator::Add | Operator::Subtract | Operator::Hypot, a, b) => {
-                equations.equate(&sizes[a], &sizes[b])
+            Instruction::Join(operator, a, b) => {
+                let size = equations.equate(&sizes[a], &sizes[b]);
+                if operator == Operator::Atan2 { one.clone() } else { size }
             }
             Instruction::SelectLess([a, b, then, otherwise]) => {
                 equations.equate(&sizes[a], &sizes[b]);
@@ -119,12 +105,11 @@ pub(super) fn natural_sizes(
         };
         sizes.push(size);
     }
-    if let Some(result) = sizes.last() {
-        equations.equate(result, &known(response.ln()));
-    }
+    let response = equations.number(response);
+    sizes.last().map(|result| equations.equate(result, &response));
     let mut natural = vec![1.0; parameters];
     for (pivot, row) in &equations.rows {
-        natural[*pivot] = Some((-row.rest).exp()).filter(|size| size.is_normal()).unwrap_or(1.0);
+        natural[*pivot] = Some((-row[parameters]).exp()).filter(|size| size.is_normal()).unwrap_or(1.0);
     }
     natural
 }
