@@ -19,10 +19,10 @@ pub enum Range {
 use Range::{Even, Log};
 
 /// A formula of `x`, or of `x` and `t`, with the true parameters in the order in which they occur, and ranges of the predictors.
-pub type Case = (&'static str, &'static [f64], &'static [Range]);
+pub type Case<'c> = (&'c str, &'c [f64], &'c [Range]);
 
 /// Formulas of many kinds.
-pub const CASES: [Case; 60] = [
+pub const CASES: [Case<'static>; 60] = [
     // Decays and growths.
     ("a*exp(-k*x)", &[3.0, 0.7], &[Even(0.0, 6.0)]),
     ("a*exp(-k*x) + c", &[120.0, 0.03, 15.0], &[Even(0.0, 100.0)]),
@@ -100,7 +100,7 @@ pub const CASES: [Case; 60] = [
 
 /// Observations of a case with noise, relative to the range of the responses.
 pub fn observations(
-    (text, truth, ranges): Case,
+    (text, truth, ranges): Case<'_>,
     points: usize,
     noise: f64,
     seed: u64,
@@ -127,7 +127,7 @@ pub fn observations(
 }
 
 /// Sums of squares at which the fits without a start, and from the truth, end.
-pub fn ends(case: Case, points: usize, noise: f64, seed: u64) -> [f64; 2] {
+pub fn ends(case: Case<'_>, points: usize, noise: f64, seed: u64) -> [f64; 2] {
     let (formula, x, y) = observations(case, points, noise, seed);
     let from_truth = CurveFit::model(formula.clone(), &x, &y, case.1).fit();
     let guessed = CurveFit::guessed(formula, &x, &y).fit();
