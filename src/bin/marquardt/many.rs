@@ -91,9 +91,12 @@ impl<'a> Asked<'a> {
     fn of(arguments: &'a ManyArguments, curve: &AnyModel) -> Result<Self, Failure> {
         let ManyArguments { parameters, omit_missing, counts, robust, .. } = arguments;
         check_once(parameters.named())?;
-        // Starts are in rows of their own, where those of tied parameters are not looked at.
-        let mut options = ParameterArguments { start: Vec::new(), ..parameters.clone() }.options()?;
         parameters.named().try_for_each(|(option, name)| check_name(name, curve.parameters(), option))?;
+        let start = start(&parameters.start, curve)?;
+        // A start of all parameters is a row of its own, where those of tied parameters are not looked at.
+        let is_option = |given: &&NamedValue<f64>| start.is_none() && !parameters.holds(&given.name);
+        let started = parameters.start.iter().filter(is_option).cloned().collect();
+        let mut options = ParameterArguments { start: started, ..parameters.clone() }.options()?;
         if let Some(loss) = *robust {
             options = options.robust(loss);
         }
@@ -102,10 +105,6 @@ impl<'a> Asked<'a> {
         }
         if *counts {
             options = options.counts();
-        }
-        let start = start(&parameters.start, curve)?;
-        for NamedValue { name, value } in parameters.start.iter().filter(|_| start.is_none()) {
-            options = options.start(name, *value);
         }
         Ok(Asked { arguments, start, options })
     }
