@@ -63,13 +63,16 @@ pub(super) enum Call {
     Min,
     Beta,
     Step,
+    Sign,
+    Sinc,
+    Voigt,
     SelectLess,
     If,
 }
 
 impl Call {
     /// Names of what is no [`Function`], and how many arguments they take.
-    const TABLE: [(&str, Call, usize); 9] = [
+    const TABLE: [(&str, Call, usize); 12] = [
         ("pow", Call::Pow, 2),
         ("atan2", Call::Atan2, 2),
         ("hypot", Call::Hypot, 2),
@@ -77,6 +80,9 @@ impl Call {
         ("min", Call::Min, 2),
         ("beta", Call::Beta, 2),
         ("step", Call::Step, 1),
+        ("sign", Call::Sign, 1),
+        ("sinc", Call::Sinc, 1),
+        ("voigt", Call::Voigt, 3),
         ("select_less", Call::SelectLess, 4),
         ("if", Call::If, 3),
     ];

@@ -75,6 +75,7 @@ pub use polynomial::{Constant, Linear, Polynomial, Quadratic};
 pub use power_law::{Logarithmic, PowerLaw, PowerLawOffset};
 pub use rational::Rational;
 pub use skewed_peak::{ExponentialGaussian, LogNormal, SkewedGaussian};
+pub(in crate::curve) use special::voigt;
 pub use step::{ArctanStep, ErfStep, LogisticStep};
 pub use unknown_model::UnknownModel;
 pub use wave::{DampedSine, Sine};
