@@ -57,10 +57,11 @@ use crate::real::Real;
 /// - `+ - * / ^` and parentheses, with the precedences of mathematics: `-x^2` is `-(x^2)`, and `2^3^2` is `2^(3^2)`. `**` is `^`,
 ///   too. A product takes a `*`.
 /// - Functions of one argument: those of [`Scalar`](crate::Scalar), `exp`, `ln` or `log`, `log10`, `sqrt`, `sin`, `asin`, `tanh`,
-///   `abs`, `erf`, `erfc`, `gamma`, `lgamma`, `j0`, `j1` and so on, and `step(x)`, which is 0 below zero and 1 from there on.
+///   `abs`, `floor`, `ceil`, `erf`, `erfc`, `gamma`, `lgamma`, `j0`, `j1` and so on, and `step(x)`, which is 0 below zero and 1 from there on.
 /// - `sign(x)`, which is −1, 0 or 1; `sinc(x) = sin(x)/x`, which is 1 at zero (that of NumPy is `sinc(pi*x)`); and
 ///   `voigt(x, sigma, gamma)`, the Voigt profile of area 1.
-/// - `pow(a, b)`, `atan2(y, x)`, `hypot(a, b)`, `min(a, b)`, `max(a, b)`, `beta(a, b)`.
+/// - `pow(a, b)`, `atan2(y, x)`, `hypot(a, b)`, `min(a, b)`, `max(a, b)`, `beta(a, b)`, and `mod(a, b) = a - b*floor(a/b)`,
+///   which has the sign of `b`.
 /// - `if(a < b, then, otherwise)`, or `a < b ? then : otherwise`, with `<`, `<=`, `>`, `>=`, `==` or `!=`. Both are worked out.
 ///   Comparisons are joined by `and` or `&&`, `or` or `||`, and negated by `not` or `!`; `and` comes before `or`.
 /// - Numbers, as `3`, `.5` or `1e-3`, and `pi`. Euler's number is `exp(1)`; a bare `e` is a name like any other.

@@ -235,6 +235,12 @@ impl Builder {
             (Call::Max, &[a, b]) => self.add(Instruction::SelectLess([a, b, b, a])),
             (Call::Min, &[a, b]) => self.add(Instruction::SelectLess([b, a, b, a])),
             (Call::Beta, &[a, b]) => self.beta(a, b),
+            (Call::Mod, &[a, b]) => {
+                let quotient = self.join(Operator::Divide, a, b);
+                let whole = self.apply(Function::Floor, quotient);
+                let multiple = self.join(Operator::Multiply, whole, b);
+                self.join(Operator::Subtract, a, multiple)
+            }
             (Call::Sign, &[a]) => {
                 let [zero, one, minus] = [0.0, 1.0, -1.0].map(|value| self.constant(value));
                 let above = self.add(Instruction::SelectLess([zero, a, one, zero]));

@@ -35,6 +35,8 @@ fn operators_have_the_precedences_of_mathematics() {
         ("if(x >= 3, 1, 2) + if(x > 3, 10, 20) + if(x <= 3, 100, 200) + if(x < 3, 1000, 2000)", 2121.0),
         ("if(x == 3, 1, 2) + if(x != 3, 10, 20) + (x == 4 ? 100 : x != 2 ? 200 : 300)", 221.0),
         ("step(x - 3) + step(x - 3.1)", 1.0),
+        ("mod(x, 2) + 10*mod(-x, 2) + 100*mod(x, -2) + 1000*mod(x, 1.5)", -89.0),
+        ("floor(x/2) + 10*floor(-x/2) + 100*ceil(x/2) + 1000*ceil(x)", 3181.0),
         ("sign(x - 4) + 10*sign(x - 3) + 100*sign(x)", 99.0),
         ("sinc(x - 3) + sinc(x)*x - sin(x) + sinc(0.4*x)*0.4*x - sin(0.4*x)", 1.0),
         ("if(x > 2 and x < 4, 1, 2) + if(x > 2 && x > 4, 10, 20) + if(x < 2 or x < 4, 100, 200)", 121.0),
@@ -227,6 +229,7 @@ fn composed_functions_are_differentiated() {
         assert!((found.gradient[0] - slope).abs() < 2e-15, "{a}: {found:?} instead of {slope}");
     }
     is_differentiated("voigt(x - c, s, g)", &[0.7], [0.4, 0.3, 0.2], 1e-12);
+    is_differentiated("a*mod(x, c) + floor(a*x)*c", &[0.7], [2.0, 0.3], 1e-13);
     is_differentiated("a*sign(x - c) + (x > c and a > 0 ? a*x : c)", &[0.7], [2.0, 0.3], 1e-13);
     let peak = Formula::parse("voigt(x - c, s, g)").unwrap();
     let [found, expected] = [
