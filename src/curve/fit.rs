@@ -310,6 +310,14 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             if !(0..start.len()).all(is_given) {
                 let [x, y] = data.sample()?;
                 start = guess(&curve, &x, &y);
+                let mut means = vec![T::ZERO; x.len() / data.width().max(1)];
+                // The mean of a count is positive.
+                let is_possible = !options.counts
+                    || curve.responses(&x, data.width(), &start, &mut means).is_ok()
+                        && means.iter().all(|mean| *mean > T::ZERO);
+                if !is_possible {
+                    start.fill(T::ONE);
+                }
             }
         }
         let curve: AnyCurve<'a, T> = Box::new(curve);

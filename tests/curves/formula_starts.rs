@@ -186,3 +186,17 @@ fn given_starts_are_kept() {
     let other = CurveFit::model(observations(CASES[1], 64, 0.01, 1).0, &x, &y, &[1.0, 0.02, 0.0]).retry(false);
     assert_eq!(fit.report().initial_cost, other.fit().unwrap().report().initial_cost);
 }
+
+/// A guess by least squares may have means of counts that are not positive, where a fit of counts cannot begin.
+#[test]
+fn counts_have_starts() {
+    for seed in 0..12_u32 {
+        let t: Vec<f64> = (0..40).map(f64::from).collect();
+        let noise = |t: f64| (0.618_034 * (t + 1.0) * f64::from(seed + 1)).fract();
+        let y: Vec<f64> = t.iter().map(|t| (9.0 * (-0.3 * t).exp() + noise(*t)).floor()).collect();
+        let fit = CurveFit::guessed(Formula::parse("a*exp(-k*x)").unwrap(), &t, &y).counts().fit();
+        assert!(fit.is_ok_and(|fit| fit.report().is_converged()), "{seed}");
+        let fit = CurveFit::guessed(Formula::parse("a*exp(-k*x) + c").unwrap(), &t, &y).counts().fit();
+        assert!(fit.is_ok(), "{seed}: {:?}", fit.err());
+    }
+}

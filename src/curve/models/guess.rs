@@ -50,7 +50,8 @@ pub trait Guess<T: Real>: Model<T> {
 
 impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// Fits a model from the start that it [guesses](Guess::guess), moved within the bounds if there are any. A start that is
-    /// [given](crate::curve::FitOptions::start) takes the place of the guess.
+    /// [given](crate::curve::FitOptions::start) takes the place of the guess. A fit of counts starts at ones if the guess has a mean
+    /// that is not positive.
     ///
     /// ```
     /// use marquardt::CurveFit;
