@@ -19,7 +19,7 @@ const WAVE_POINTS: usize = 512;
 
 /// Largest number of instructions, counted for each row, of a search, which yet has this number of evaluations, and points of its first
 /// pass for each parameter.
-const WORK: usize = 1 << 23;
+const WORK: usize = 1 << 25;
 const FEWEST: usize = 64;
 const FIRST: usize = 100;
 
