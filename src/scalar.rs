@@ -112,6 +112,10 @@ pub trait Scalar:
     fn atanh(self) -> Self;
     /// Absolute value; the derivative at zero is taken as zero.
     fn abs(self) -> Self;
+    /// The largest integer that is not greater; the derivative is zero everywhere.
+    fn floor(self) -> Self;
+    /// The smallest integer that is not less; the derivative is zero everywhere.
+    fn ceil(self) -> Self;
 
     /// The error function, `2/√π ∫₀ˣ exp(−t²) dt`.
     fn erf(self) -> Self;
@@ -190,7 +194,7 @@ macro_rules! float_is_scalar {
                 $float::hypot(self, other)
             }
             float_is_scalar!(@forward $float: recip sqrt cbrt exp exp2 exp_m1 ln ln_1p log2 log10 sin cos tan asin acos
-                atan sinh cosh tanh asinh acosh atanh abs);
+                atan sinh cosh tanh asinh acosh atanh abs floor ceil);
             float_is_scalar!(@special $float: erf erfc gamma lgamma j0 j1);
         }
     };

@@ -29,6 +29,8 @@ macro_rules! for_each_function {
         $each! { acosh (x, f, d, c): ((x - c(1.0)).sqrt() * (x + c(1.0)).sqrt()).recip(), -x * d / (x - c(1.0)) / (x + c(1.0)) }
         $each! { atanh (x, f, d, c): ((c(1.0) - x) * (x + c(1.0))).recip(), x * d * d * c(2.0) }
         $each! { abs (x, f, d, c): derivatives::sign(x), c(0.0) }
+        $each! { floor (x, f, d, c): c(0.0), c(0.0) }
+        $each! { ceil (x, f, d, c): c(0.0), c(0.0) }
         $each! { erf (x, f, d, c): derivatives::erf(x), derivatives::erf_second(x) }
         $each! { erfc (x, f, d, c): -derivatives::erf(x), -derivatives::erf_second(x) }
         $each! { gamma (x, f, d, c): f * digamma(x), f * (digamma(x) * digamma(x) + trigamma(x)) }

@@ -376,16 +376,17 @@ impl<'a, T: Real> Data<'a, T> {
         if !self.is_shared() {
             return Ok([Cow::Borrowed(&*self.x), Cow::Borrowed(&*self.y)]);
         }
-        let own = self.x.len().min(self.y.len());
+        let own = (self.x.len() / self.width.max(1)).min(self.y.len());
         let counts = self.ranks.all_gather(&[own as f64])?.concat();
         let sum = |counts: &[f64]| counts.iter().sum::<f64>() as usize;
         let (before, stride) = (sum(&counts[..self.ranks.rank()]), sum(&counts).div_ceil(SAMPLE).max(1));
         let first = before.next_multiple_of(stride) - before;
-        let gather = |values: &[T]| {
-            let own: Vec<T> = values[..own].iter().skip(first).step_by(stride).copied().collect();
+        let gather = |values: &[T], width: usize| {
+            let rows = values.chunks_exact(width.max(1)).take(own).skip(first).step_by(stride);
+            let own: Vec<T> = rows.flatten().copied().collect();
             self.ranks.all_gather(&own).map(|all| Cow::Owned(all.concat()))
         };
-        Ok([gather(&self.x)?, gather(&self.y)?])
+        Ok([gather(&self.x, self.width)?, gather(&self.y, 1)?])
     }
 
     fn check_shapes(&self, mask: Option<&[bool]>) -> Result<(), CurveError> {

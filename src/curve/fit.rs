@@ -367,6 +367,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { guess: Some(guess), is_guessed: true, ..self }
     }
 
+    /// Returns true if the start is a guess.
+    pub(super) fn is_guessed(&self) -> bool {
+        self.is_guessed
+    }
+
     /// Returns true if the fit has a robust loss.
     pub(super) fn is_robust(&self) -> bool {
         self.options.robust.is_some()
@@ -379,8 +384,20 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     {
         let CurveFit { curve, data, mut start, guess, is_guessed, options, data_covariance, .. } = self;
         if let Some(guess) = guess {
-            let [x, y] = data.sample()?;
-            start = guess(&curve, &x, &y);
+            let is_given = |index| options.given_values().any(|(name, _)| name == curve.parameter_name(index));
+            start = vec![T::ONE; curve.parameter_count()];
+            if !(0..start.len()).all(is_given) {
+                let [x, y] = data.sample()?;
+                start = guess(&curve, &x, &y);
+                let mut means = vec![T::ZERO; x.len() / data.width().max(1)];
+                // The mean of a count is positive.
+                let is_possible = !options.counts
+                    || curve.responses(&x, data.width(), &start, &mut means).is_ok()
+                        && means.iter().all(|mean| *mean > T::ZERO);
+                if !is_possible {
+                    start.fill(T::ONE);
+                }
+            }
         }
         let curve: AnyCurve<'a, T> = Box::new(curve);
         let (predictor_errors, weights, mask, method) = (self.predictor_errors, self.weights, self.mask, self.method);

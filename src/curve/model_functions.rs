@@ -64,6 +64,8 @@ functions! {
     acosh(x);
     atanh(x);
     abs(x);
+    floor(x);
+    ceil(x);
     erf(x);
     erfc(x);
     gamma(x);

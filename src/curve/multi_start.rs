@@ -24,7 +24,8 @@ const STARTS: usize = 32;
 /// A [`CurveFit`] from many starts, ready to run; made by [`CurveFit::multi_start`].
 ///
 /// Starts are a Latin hypercube within the [bounds](CurveFit::bounds) of the free parameters, or within ranges of their
-/// own.
+/// own. Where the start is [guessed](CurveFit::guessed), a parameter without finite bounds or a range has one around its start `s`, within its
+/// bounds: from `s / 10` to `10 s`, evenly spread in the logarithm, or from −1 to 1 for a start of zero.
 pub struct MultiStart<'a, T: Real, C> {
     fit: CurveFit<'a, T, C>,
     starts: usize,
@@ -168,11 +169,12 @@ impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
         C: 'a,
     {
         let MultiStart { fit, starts: count, seed, ranges, observer } = self;
+        let is_guessed = fit.is_guessed();
         let mut checked = fit.boxed()?.checked()?;
         let robust = checked.options.robust.clone();
         checked.method.observer = None;
         let ranks = checked.data.ranks();
-        let starts = agreed(ranks, starts(&checked.map, &ranges, count, seed))?;
+        let starts = agreed(ranks, starts(&checked.map, &ranges, is_guessed, count, seed))?;
         check_equal(ranks, "the starts", &starts.concat())?;
         let observer = observer.filter(|_| ranks.is_root());
         let judges_scale = robust.as_ref().is_some_and(|robust| robust.scale.is_none());
@@ -205,6 +207,7 @@ impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
 fn start_ranges<T: Real>(
     map: &ParameterMap<T>,
     given: &[(String, StartRange<T>)],
+    is_guessed: bool,
 ) -> Result<Vec<StartRange<T>>, MultiStartError> {
     for (name, range) in given {
         let Some(index) = map.index(name) else {
@@ -226,6 +229,7 @@ fn start_ranges<T: Real>(
         match given.iter().rev().find(|(name, _)| *name == parameter.name) {
             Some((_, range)) => Ok(*range),
             None if low.is_finite() && high.is_finite() => Ok(StartRange { low, high, is_logarithmic: false }),
+            None if is_guessed => Ok(StartRange::around(parameter.start, low, high)),
             None => Err(MultiStartError::Unlimited { name: parameter.name.clone() }),
         }
     };
@@ -249,12 +253,26 @@ impl<T: Real> StartRange<T> {
         }
     }
 
+    /// A decade on either side of a start, within bounds; a unit on either side of zero.
+    fn around(start: T, lower: T, upper: T) -> Self {
+        let ten = T::from_f64(10.0);
+        let ends = if start == T::ZERO { [-T::ONE, T::ONE] } else { [start / ten, start * ten] };
+        let within = |end: T| end.max(lower).min(upper);
+        let [low, high] = if start < T::ZERO { [ends[1], ends[0]] } else { ends }.map(within);
+        StartRange { low, high, is_logarithmic: low * high > T::ZERO }
+    }
+
     /// The value at a share of the way.
     fn at(&self, share: f64) -> T {
         let (low, high) = (self.low.to_f64(), self.high.to_f64());
         // Neither the ratio nor the difference of the ends need be finite.
         let rest = 1.0 - share;
-        let value = if self.is_logarithmic { low.powf(rest) * high.powf(share) } else { rest * low + share * high };
+        let power = |low: f64, high: f64| low.powf(rest) * high.powf(share);
+        let value = match self.is_logarithmic {
+            true if high < 0.0 => -power(-low, -high),
+            true => power(low, high),
+            false => rest * low + share * high,
+        };
         T::from_f64(value).max(self.low).min(self.high)
     }
 }
@@ -263,13 +281,14 @@ impl<T: Real> StartRange<T> {
 fn starts<T: Real>(
     map: &ParameterMap<T>,
     ranges: &[(String, StartRange<T>)],
+    is_guessed: bool,
     count: usize,
     seed: u64,
 ) -> Result<Vec<Vec<T>>, MultiStartError> {
     if count == 0 {
         return Err(MultiStartError::NoStarts);
     }
-    let ranges = if count > 1 { start_ranges(map, ranges)? } else { Vec::new() };
+    let ranges = if count > 1 { start_ranges(map, ranges, is_guessed)? } else { Vec::new() };
     let given: Vec<T> = map.parameters.iter().map(|parameter| parameter.start).collect();
     let cube = latin_hypercube(count - 1, ranges.len(), seed);
     let drawn = cube.into_iter().map(|point| {

@@ -40,6 +40,8 @@ pub(super) struct ReverseTile<T, R> {
     pub(super) derivatives: Vec<[Lanes<T, R>; TILE]>,
     /// Results of a formula's instructions, and derivatives by them.
     pub(super) memory: Vec<[Lanes<T, R>; TILE]>,
+    /// The memory has not been used since the tile was taken, so that it may hold the constants of another formula.
+    pub(super) is_fresh: bool,
     tape: AdjointTape<T, R>,
     adjoints: Vec<Lanes<T, R>>,
 }
@@ -58,6 +60,7 @@ impl<T: Real, R: Register<T>> ReverseTile<T, R> {
             responses: [zero; TILE],
             derivatives: vec![[zero; TILE]; derivatives],
             memory: Vec::new(),
+            is_fresh: true,
             tape: AdjointTape::new(parameters),
             adjoints: Vec::new(),
         }
@@ -70,8 +73,7 @@ impl<T: Real, R: Register<T>> ReverseTile<T, R> {
             .filter(|last| (last.width, last.b.len()) == (width, parameters))
             .unwrap_or_else(|| Box::new(Self::new(width, parameters, derivatives)));
         tile.derivatives.resize(derivatives, [Lanes::splat(T::ZERO); TILE]);
-        // It begins with the constants of another formula.
-        tile.memory.clear();
+        tile.is_fresh = true;
         tile
     }
 

@@ -87,7 +87,6 @@ fn bad_arguments_end_with_two() {
         (&["fit", "--formula", "a*conc + b*rate"], "no column is left for the response; --y names it"),
         (&["fit", "--x", "rate"], "no column is left for the response; --y names it"),
         (&["fit", "--plot", "no/such/folder/fit.svg"], "no/such/folder/fit.svg: there is no such folder"),
-        (&["fit", "--multi-start"], "--multi-start needs finite bounds or a --range of"),
         (&["fit", "--plot", "fit.gif"], "fit.gif"),
         (&["compare", "--models", "linear,gausian"], "there is no model \"gausian\""),
         (&["models", "zzz"], "no model contains \"zzz\""),

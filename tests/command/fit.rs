@@ -29,7 +29,8 @@ fn a_bad_end_is_left_unless_it_is_to_be_kept() {
         0.56,201\n1.1,207\n1.1,200\n";
     let folder = Folder::with(rows);
     let fit = |more: &[&str]| {
-        folder.run(&[&["fit", "data.csv", "--formula", "vmax*conc/(km+conc)", "--json"], more].concat())
+        let start = ["--start", "vmax=1,km=1"];
+        folder.run(&[&["fit", "data.csv", "--formula", "vmax*conc/(km+conc)", "--json"], &start[..], more].concat())
     };
     let (kept, first) = (fit(&[]).json(), fit(&["--no-retry"]));
     assert_eq!(first.code, 3, "{first:?}");

@@ -4,6 +4,7 @@ mod bootstrap;
 mod bounds;
 mod calibration;
 mod certified;
+mod certified_without_starts;
 #[path = "../common/mod.rs"]
 mod common;
 mod coverage;
@@ -12,6 +13,7 @@ mod derived;
 mod errors_in_x;
 mod fit;
 mod fit_plots;
+mod formula_starts;
 mod global;
 mod inference;
 mod models;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use marquardt::curve::{Curve, FitFailure, FromModel, Minima, MultiStart, MultiStartError};
 use marquardt::solver::Status;
-use marquardt::{CurveError, CurveFit, LevenbergMarquardt, Loss, SolveError, Tie};
+use marquardt::{CurveError, CurveFit, Formula, LevenbergMarquardt, Loss, SolveError, Tie};
 
 use crate::certified::Certified;
 use crate::nist::{self, DataSet};
@@ -240,4 +240,18 @@ fn minima_keep_to_the_bounds() {
     assert_accounted_for(&minima, 12);
     assert!(minima.minima.iter().all(|minimum| (3.2..=5.0).contains(&minimum.parameters[0])));
     assert_eq!(minima.best.parameters()[0].value, 3.2);
+}
+
+/// A start that is guessed has a range around it, within bounds.
+#[test]
+fn guessed_starts_need_no_ranges() {
+    let x: Vec<f64> = (0..40).map(|i| 0.25 * f64::from(i)).collect();
+    let y: Vec<f64> = x.iter().map(|x| 3.0 - 2.0 * (-0.7 * x).exp() + 0.01 * (17.0 * x).sin()).collect();
+    let fit = || CurveFit::guessed(Formula::parse("a + b*exp(-k*x)").unwrap(), &x, &y);
+    let minima = fit().multi_start().starts(8).run().unwrap();
+    assert_accounted_for(&minima, 8);
+    let cost = fit().fit().unwrap().report().cost;
+    assert!((minima.best.report().cost - cost).abs() < 1e-9 * cost);
+    let minima = fit().bounds("k", 0.2..).multi_start().starts(8).run().unwrap();
+    assert_accounted_for(&minima, 8);
 }

@@ -142,6 +142,8 @@ FUNCTIONS = {
     "acosh": (beside(1.0, DISTANCES) + [1.1, 1.5, 2.0, 2.7, 4.2, 7.3] + LARGE + HUGE, acosh),
     "atanh": (both_signs(BELOW_ONE), lambda x: (1 / (1 - x * x), 2 * x / (1 - x * x) ** 2)),
     "abs": (both_signs(POSITIVE), lambda x: (mp.sign(x), mpf(0))),
+    "floor": (both_signs(POSITIVE), lambda x: (mpf(0), mpf(0))),
+    "ceil": (both_signs(POSITIVE), lambda x: (mpf(0), mpf(0))),
     "erf": (both_signs(SMALL + MIDDLE + TAILS), lambda x: (normal(x), -2 * x * normal(x))),
     "erfc": (both_signs(SMALL + MIDDLE + TAILS), lambda x: (-normal(x), 2 * x * normal(x))),
     "gamma": (SMALL[2:] + ORDERS + [100.0, 170.0] + POLES, gamma),

@@ -141,9 +141,6 @@ fn solver(method: &MethodArguments) -> Result<LevenbergMarquardt<f64>, Failure> 
 pub fn explain(error: MultiStartError, data: &SelectedData) -> Failure {
     match error {
         MultiStartError::Curve(error) => data.explain(error),
-        MultiStartError::Unlimited { name } => {
-            Failure::new(format!("--multi-start needs finite bounds or a --range of {name:?}"))
-        }
         error => Failure::new(format!("{}: {error}", data.source)),
     }
 }

@@ -91,9 +91,12 @@ impl<'a> Asked<'a> {
     fn of(arguments: &'a ManyArguments, curve: &AnyModel) -> Result<Self, Failure> {
         let ManyArguments { parameters, omit_missing, counts, robust, .. } = arguments;
         check_once(parameters.named())?;
-        // Starts are in rows of their own, where those of tied parameters are not looked at.
-        let mut options = ParameterArguments { start: Vec::new(), ..parameters.clone() }.options()?;
         parameters.named().try_for_each(|(option, name)| check_name(name, curve.parameters(), option))?;
+        let start = start(&parameters.start, curve)?;
+        // A start of all parameters is a row of its own, where those of tied parameters are not looked at.
+        let is_option = |given: &&NamedValue<f64>| start.is_none() && !parameters.holds(&given.name);
+        let started = parameters.start.iter().filter(is_option).cloned().collect();
+        let mut options = ParameterArguments { start: started, ..parameters.clone() }.options()?;
         if let Some(loss) = *robust {
             options = options.robust(loss);
         }
@@ -103,7 +106,7 @@ impl<'a> Asked<'a> {
         if *counts {
             options = options.counts();
         }
-        Ok(Asked { arguments, start: start(&parameters.start, curve)?, options })
+        Ok(Asked { arguments, start, options })
     }
 
     fn of_fits<'s: 'y, 'y>(&'s self, fits: FitMany<'y, f64, AnyModel>) -> FitMany<'y, f64, AnyModel> {
@@ -119,7 +122,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Returns the start of all fits; nothing if each has a guess of its own.
+/// Returns the start of all fits; nothing if each has a guess of its own, of all parameters or of those of a formula that are not given.
 fn start(starts: &[NamedValue<f64>], curve: &AnyModel) -> Result<Option<Vec<f64>>, Failure> {
     let names = curve.parameters();
     let given = |name: &String| starts.iter().find(|start| start.name == *name).map(|start| start.value);
@@ -131,8 +134,7 @@ fn start(starts: &[NamedValue<f64>], curve: &AnyModel) -> Result<Option<Vec<f64>
             }
             None => Ok(Some(names.iter().filter_map(given).collect())),
         },
-        // As gnuplot starts.
-        AnyModel::Formula(_) => Ok(Some(names.iter().map(|name| given(name).unwrap_or(1.0)).collect())),
+        AnyModel::Formula(_) => Ok(names.iter().map(given).collect()),
     }
 }
 

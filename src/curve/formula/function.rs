@@ -11,7 +11,7 @@ macro_rules! for_each_formula_function {
             Sin sin [], Cos cos [], Tan tan [], Asin asin ["arcsin"], Acos acos ["arccos"], Atan atan ["arctan"],
             Sinh sinh [], Cosh cosh [], Tanh tanh [],
             Asinh asinh ["arcsinh"], Acosh acosh ["arccosh"], Atanh atanh ["arctanh"],
-            Abs abs [], Erf erf [], Erfc erfc [], Gamma gamma [], Lgamma lgamma ["ln_gamma", "gammaln"],
+            Abs abs [], Floor floor [], Ceil ceil [], Erf erf [], Erfc erfc [], Gamma gamma [], Lgamma lgamma ["ln_gamma", "gammaln"],
             J0 j0 ["besj0"], J1 j1 ["besj1"],
         }
     };
@@ -62,21 +62,29 @@ pub(super) enum Call {
     Max,
     Min,
     Beta,
+    Mod,
     Step,
+    Sign,
+    Sinc,
+    Voigt,
     SelectLess,
     If,
 }
 
 impl Call {
     /// Names of what is no [`Function`], and how many arguments they take.
-    const TABLE: [(&str, Call, usize); 9] = [
+    const TABLE: [(&str, Call, usize); 13] = [
         ("pow", Call::Pow, 2),
         ("atan2", Call::Atan2, 2),
         ("hypot", Call::Hypot, 2),
         ("max", Call::Max, 2),
         ("min", Call::Min, 2),
         ("beta", Call::Beta, 2),
+        ("mod", Call::Mod, 2),
         ("step", Call::Step, 1),
+        ("sign", Call::Sign, 1),
+        ("sinc", Call::Sinc, 1),
+        ("voigt", Call::Voigt, 3),
         ("select_less", Call::SelectLess, 4),
         ("if", Call::If, 3),
     ];

@@ -1,5 +1,7 @@
 //! Formulas that are known at run time only.
 
+mod affinity;
+mod axes;
 mod builder;
 mod error;
 mod function;
@@ -7,8 +9,11 @@ mod operators;
 mod parser;
 mod program;
 mod recorded;
+mod sample;
 #[cfg(feature = "serde")]
 mod serial;
+mod sizes;
+mod start;
 #[cfg(test)]
 mod tests;
 mod tile;
@@ -52,12 +57,16 @@ use crate::real::Real;
 /// - `+ - * / ^` and parentheses, with the precedences of mathematics: `-x^2` is `-(x^2)`, and `2^3^2` is `2^(3^2)`. `**` is `^`,
 ///   too. A product takes a `*`.
 /// - Functions of one argument: those of [`Scalar`](crate::Scalar), `exp`, `ln` or `log`, `log10`, `sqrt`, `sin`, `asin`, `tanh`,
-///   `abs`, `erf`, `erfc`, `gamma`, `lgamma`, `j0`, `j1` and so on, and `step(x)`, which is 0 below zero and 1 from there on.
-/// - `pow(a, b)`, `atan2(y, x)`, `hypot(a, b)`, `min(a, b)`, `max(a, b)`, `beta(a, b)`.
+///   `abs`, `floor`, `ceil`, `erf`, `erfc`, `gamma`, `lgamma`, `j0`, `j1` and so on, and `step(x)`, which is 0 below zero and 1 from there on.
+/// - `sign(x)`, which is −1, 0 or 1; `sinc(x) = sin(x)/x`, which is 1 at zero (that of NumPy is `sinc(pi*x)`); and
+///   `voigt(x, sigma, gamma)`, the Voigt profile of area 1.
+/// - `pow(a, b)`, `atan2(y, x)`, `hypot(a, b)`, `min(a, b)`, `max(a, b)`, `beta(a, b)`, and `mod(a, b) = a - b*floor(a/b)`,
+///   which has the sign of `b`.
 /// - `if(a < b, then, otherwise)`, or `a < b ? then : otherwise`, with `<`, `<=`, `>`, `>=`, `==` or `!=`. Both are worked out.
+///   Comparisons are joined by `and` or `&&`, `or` or `||`, and negated by `not` or `!`; `and` comes before `or`.
 /// - Numbers, as `3`, `.5` or `1e-3`, and `pi`. Euler's number is `exp(1)`; a bare `e` is a name like any other.
 /// - Names: the predictors, and all others are parameters, in the order in which they occur. A name is a word of letters, digits and
-///   underscores, or anything in double quotes, such as `"dose (mM)"` or `"beta"`.
+///   underscores, but not `not`, or anything in double quotes, such as `"dose (mM)"` or `"beta"`.
 #[derive(Clone, PartialEq)]
 pub struct Formula {
     text: String,
@@ -167,9 +176,25 @@ impl<T: Real> Model<T> for Formula {
     }
 }
 
-/// One for each parameter, where gnuplot starts, too.
+/// The start is found by a search. The parameters in which the formula is linear are eliminated. The others are sought around natural
+/// sizes, which follow from the formula and the ranges of the data: the argument of an exponential is of size one, terms of a sum are of
+/// one size. Frequencies are sought up to half an oscillation from one row to the next, and places, such as `c` in `x - c`, among
+/// the data. It takes about a millisecond for 64 rows, and a tenth of a second for several frequencies in hundreds of rows. The start is
+/// one for each parameter if the search finds nothing better, or if there are more than 63 parameters.
+///
+/// ```
+/// use marquardt::{CurveFit, Formula};
+///
+/// let x: Vec<f64> = (0..60).map(|i| 1000.0 + i as f64).collect();
+/// let y: Vec<f64> = x.iter().map(|x| 5e4 * (-(x - 1022.0).powi(2) / 32.0).exp() + 70.0).collect();
+/// let peak = Formula::parse("height * exp(-((x - center)/width)^2 / 2) + background")?;
+/// let fit = CurveFit::guessed(peak, &x, &y).fit()?;
+/// assert!((fit.parameter("center").unwrap().value - 1022.0).abs() < 1e-9);
+/// assert!((fit.parameter("width").unwrap().value - 4.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 impl<T: Real> Guess<T> for Formula {
-    fn guess(&self, _x: &[T], _y: &[T]) -> Vec<T> {
-        vec![T::ONE; self.parameters.len()]
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+        start::start(&self.program, self.parameters.len(), x, y)
     }
 }

@@ -1,7 +1,10 @@
 //! Parser from a text to a [`Program`], by recursive descent.
 //!
 //! ```text
-//! expression = comparison [ "?" expression ":" expression ]
+//! expression = any [ "?" expression ":" expression ]
+//! any        = all { ( "||" | "or" ) all }
+//! all        = negated { ( "&&" | "and" ) negated }
+//! negated    = { "!" | "not" } comparison
 //! comparison = sum [ ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) sum ]
 //! sum        = product { ( "+" | "-" ) product }
 //! product    = signed { ( "*" | "/" ) signed }
@@ -56,15 +59,27 @@ fn next<'t>(words: &mut Words<'t>, text: &str) -> Result<Word<'t>, FormulaError>
 }
 
 /// Result of an expression.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Value {
     Number(Address),
+    Condition(Condition),
+}
+
+/// Condition by which one of two numbers is chosen.
+#[derive(Debug, Clone)]
+enum Condition {
     /// The first is less than the second.
     Less(Address, Address),
-    /// The first is not less than the second.
-    NotLess(Address, Address),
     Equal(Address, Address),
-    Unequal(Address, Address),
+    Not(Box<Condition>),
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+}
+
+impl Condition {
+    fn negated(self) -> Self {
+        Condition::Not(Box::new(self))
+    }
 }
 
 /// A text of which part has been read.
@@ -133,25 +148,68 @@ impl<'t> Parser<'t> {
     fn expression(&mut self) -> Result<Value, FormulaError> {
         self.deeper(|parser| {
             let at = parser.word.at;
-            let value = parser.comparison()?;
+            let value = parser.logical(["||", "or"], Self::all, Condition::Any)?;
             if parser.take_symbol(&["?"])?.is_none() {
                 return Ok(value);
             }
+            let condition = parser.as_condition(value, at)?;
             let then = parser.number()?;
             parser.expect(":", "a colon, and what holds otherwise,")?;
             let otherwise = parser.number()?;
-            parser.choose(value, then, otherwise, at).map(Value::Number)
+            Ok(Value::Number(parser.choose(&condition, then, otherwise)))
         })
     }
 
-    /// One of two numbers, by a comparison that begins here.
-    fn choose(&mut self, by: Value, then: Address, otherwise: Address, at: usize) -> Result<Address, FormulaError> {
+    fn all(&mut self) -> Result<Value, FormulaError> {
+        self.logical(["&&", "and"], Self::negated, Condition::All)
+    }
+
+    /// Conditions with one of these words between them.
+    fn logical(
+        &mut self,
+        [symbol, name]: [&'static str; 2],
+        part: fn(&mut Self) -> Result<Value, FormulaError>,
+        join: fn(Vec<Condition>) -> Condition,
+    ) -> Result<Value, FormulaError> {
+        let at = self.word.at;
+        let first = part(self)?;
+        let is_joined = |parser: &Self| [Token::Symbol(symbol), Token::Name(name)].contains(&parser.word.token);
+        if !is_joined(self) {
+            return Ok(first);
+        }
+        let mut conditions = vec![self.as_condition(first, at)?];
+        while is_joined(self) {
+            self.take()?;
+            let at = self.word.at;
+            let next = part(self)?;
+            conditions.push(self.as_condition(next, at)?);
+        }
+        Ok(Value::Condition(join(conditions)))
+    }
+
+    fn negated(&mut self) -> Result<Value, FormulaError> {
+        let (mut has_sign, mut is_negated) = (false, false);
+        while matches!(self.word.token, Token::Symbol("!") | Token::Name("not")) && !self.is_predictor("not") {
+            self.take()?;
+            (has_sign, is_negated) = (true, !is_negated);
+        }
+        let at = self.word.at;
+        let value = self.comparison()?;
+        if !has_sign {
+            return Ok(value);
+        }
+        let condition = self.as_condition(value, at)?;
+        Ok(Value::Condition(if is_negated { condition.negated() } else { condition }))
+    }
+
+    /// One of two numbers, by a condition.
+    fn choose(&mut self, by: &Condition, then: Address, otherwise: Address) -> Address {
         match by {
-            Value::Less(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, then, otherwise]))),
-            Value::NotLess(a, b) => Ok(self.builder.add(Instruction::SelectLess([a, b, otherwise, then]))),
-            Value::Equal(a, b) => Ok(self.builder.choose_equal(a, b, then, otherwise)),
-            Value::Unequal(a, b) => Ok(self.builder.choose_equal(a, b, otherwise, then)),
-            Value::Number(_) => Err(self.error(FormulaProblem::NoComparison, at)),
+            Condition::Less(a, b) => self.builder.add(Instruction::SelectLess([*a, *b, then, otherwise])),
+            Condition::Equal(a, b) => self.builder.choose_equal(*a, *b, then, otherwise),
+            Condition::Not(condition) => self.choose(condition, otherwise, then),
+            Condition::All(all) => all.iter().rev().fold(then, |then, by| self.choose(by, then, otherwise)),
+            Condition::Any(any) => any.iter().rev().fold(otherwise, |otherwise, by| self.choose(by, then, otherwise)),
         }
     }
 
@@ -163,20 +221,27 @@ impl<'t> Parser<'t> {
         let at = self.word.at;
         let second = self.sum()?;
         let second = self.as_number(second, at)?;
-        Ok(match symbol {
-            "<" => Value::Less(first, second),
-            ">" => Value::Less(second, first),
-            "<=" => Value::NotLess(second, first),
-            "==" => Value::Equal(first, second),
-            "!=" => Value::Unequal(first, second),
-            _ => Value::NotLess(first, second),
-        })
+        Ok(Value::Condition(match symbol {
+            "<" => Condition::Less(first, second),
+            ">" => Condition::Less(second, first),
+            "<=" => Condition::Less(second, first).negated(),
+            "==" => Condition::Equal(first, second),
+            "!=" => Condition::Equal(first, second).negated(),
+            _ => Condition::Less(first, second).negated(),
+        }))
     }
 
     fn as_number(&self, value: Value, at: usize) -> Result<Address, FormulaError> {
         match value {
             Value::Number(slot) => Ok(slot),
-            _ => Err(self.error(FormulaProblem::Comparison, at)),
+            Value::Condition(_) => Err(self.error(FormulaProblem::Comparison, at)),
+        }
+    }
+
+    fn as_condition(&self, value: Value, at: usize) -> Result<Condition, FormulaError> {
+        match value {
+            Value::Number(_) => Err(self.error(FormulaProblem::NoComparison, at)),
+            Value::Condition(condition) => Ok(condition),
         }
     }
 
@@ -313,11 +378,14 @@ impl<'t> Parser<'t> {
             return Err(self.error(problem, at));
         }
         let mut numbers = Vec::new();
-        for (&value, &at) in arguments.iter().zip(&places).skip(usize::from(call == Call::If)) {
-            numbers.push(self.as_number(value, at)?);
+        for (value, &at) in arguments.iter().zip(&places).skip(usize::from(call == Call::If)) {
+            numbers.push(self.as_number(value.clone(), at)?);
         }
         match (call, &numbers[..]) {
-            (Call::If, &[then, otherwise]) => self.choose(arguments[0], then, otherwise, places[0]),
+            (Call::If, &[then, otherwise]) => {
+                let condition = self.as_condition(arguments.swap_remove(0), places[0])?;
+                Ok(self.choose(&condition, then, otherwise))
+            }
             _ => Ok(self.builder.call(call, &numbers)),
         }
     }

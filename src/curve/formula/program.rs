@@ -105,6 +105,12 @@ impl Program {
         self.instructions.contains(&Instruction::Predictor(index))
     }
 
+    /// The program of one of the results.
+    pub(super) fn up_to(&self, result: Address) -> Program {
+        let (instructions, varies) = (self.instructions[..=result].to_vec(), self.varies[..=result].to_vec());
+        Program { instructions, varies, chooses: self.chooses }
+    }
+
     /// The value, in any scalar; NaN where the row has too few predictors.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(in crate::curve) fn value<S: Scalar>(&self, x: &[S::Real], b: &[S]) -> S {
@@ -196,6 +202,29 @@ impl Builder {
         self.add(Instruction::SelectLess([zero, smaller, value, undefined]))
     }
 
+    /// `sin(a) / a`, by its series for small `a`, where the difference of the quotient's two derivatives loses digits.
+    fn sinc(&mut self, a: Address) -> Address {
+        const TERMS: i32 = 8;
+        let square = self.join(Operator::Multiply, a, a);
+        let mut series = self.constant(0.0);
+        let mut factorial = 1.0;
+        let reciprocals: Vec<f64> = (0..TERMS)
+            .map(|k| {
+                factorial *= if k == 0 { 1.0 } else { -f64::from(2 * k * (2 * k + 1)) };
+                f64::recip(factorial)
+            })
+            .collect();
+        for &coefficient in reciprocals.iter().rev() {
+            let coefficient = self.constant(coefficient);
+            let product = self.join(Operator::Multiply, series, square);
+            series = self.join(Operator::Add, product, coefficient);
+        }
+        let sine = self.apply(Function::Sin, a);
+        let quotient = self.join(Operator::Divide, sine, a);
+        let small = self.constant(0.25);
+        self.add(Instruction::SelectLess([square, small, series, quotient]))
+    }
+
     /// The value of a call, which has as many arguments as it takes.
     pub(super) fn call(&mut self, call: Call, arguments: &[Address]) -> Address {
         match (call, arguments) {
@@ -206,6 +235,19 @@ impl Builder {
             (Call::Max, &[a, b]) => self.add(Instruction::SelectLess([a, b, b, a])),
             (Call::Min, &[a, b]) => self.add(Instruction::SelectLess([b, a, b, a])),
             (Call::Beta, &[a, b]) => self.beta(a, b),
+            (Call::Mod, &[a, b]) => {
+                let quotient = self.join(Operator::Divide, a, b);
+                let whole = self.apply(Function::Floor, quotient);
+                let multiple = self.join(Operator::Multiply, whole, b);
+                self.join(Operator::Subtract, a, multiple)
+            }
+            (Call::Sign, &[a]) => {
+                let [zero, one, minus] = [0.0, 1.0, -1.0].map(|value| self.constant(value));
+                let above = self.add(Instruction::SelectLess([zero, a, one, zero]));
+                self.add(Instruction::SelectLess([a, zero, minus, above]))
+            }
+            (Call::Sinc, &[a]) => self.sinc(a),
+            (Call::Voigt, &[x, sigma, gamma]) => self.voigt([x, sigma, gamma]),
             (Call::SelectLess, &[a, b, then, otherwise]) => self.add(Instruction::SelectLess([a, b, then, otherwise])),
             (_, arguments) => {
                 // Step, the last one: zero below zero, and one above.

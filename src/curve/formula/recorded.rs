@@ -6,6 +6,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 use super::function::{Function, for_each_formula_function};
 use super::program::{Address, Builder, Instruction, Operator, Program};
+use crate::curve::models::voigt;
 use crate::number::Number;
 use crate::scalar::Scalar;
 
@@ -32,6 +33,16 @@ impl Program {
             (0..parameters).map(|index| Recorded::of(|builder| builder.add(Instruction::Parameter(index)))).collect();
         let Recorded(result) = response(&[predictor], &parameters);
         BUILDER.take().finish(result)
+    }
+}
+
+impl Builder {
+    /// The Voigt profile, recorded.
+    pub(super) fn voigt(&mut self, arguments: [Address; 3]) -> Address {
+        let outer = BUILDER.replace(std::mem::take(self));
+        let Recorded(result) = voigt(arguments.map(Recorded));
+        *self = BUILDER.replace(outer);
+        result
     }
 }
 

@@ -35,6 +35,17 @@ fn operators_have_the_precedences_of_mathematics() {
         ("if(x >= 3, 1, 2) + if(x > 3, 10, 20) + if(x <= 3, 100, 200) + if(x < 3, 1000, 2000)", 2121.0),
         ("if(x == 3, 1, 2) + if(x != 3, 10, 20) + (x == 4 ? 100 : x != 2 ? 200 : 300)", 221.0),
         ("step(x - 3) + step(x - 3.1)", 1.0),
+        ("mod(x, 2) + 10*mod(-x, 2) + 100*mod(x, -2) + 1000*mod(x, 1.5)", -89.0),
+        ("floor(x/2) + 10*floor(-x/2) + 100*ceil(x/2) + 1000*ceil(x)", 3181.0),
+        ("sign(x - 4) + 10*sign(x - 3) + 100*sign(x)", 99.0),
+        ("sinc(x - 3) + sinc(x)*x - sin(x) + sinc(0.4*x)*0.4*x - sin(0.4*x)", 1.0),
+        ("if(x > 2 and x < 4, 1, 2) + if(x > 2 && x > 4, 10, 20) + if(x < 2 or x < 4, 100, 200)", 121.0),
+        ("x < 2 || x > 4 ? 1 : 2", 2.0),
+        ("x == 3 or x < 1 and x > 9 ? 1 : 2", 1.0),
+        ("(x == 3 or x < 1) and x > 9 ? 1 : 2", 2.0),
+        ("!(x < 3) && !!(x < 4) and not x == 5 ? 1 : 2", 1.0),
+        ("x > 1 and x > 2 and x > 3 ? 1 : 2", 2.0),
+        ("voigt(x - 3, -0.5, 0)*sqrt(pi/2)", 1.0),
         ("max(x, 5) - min(x, 5) + hypot(x, 4)", 7.0),
         ("pow(x, 0.5)^2 + atan2(0, x) + select_less(x, 4, 1, 2)", 4.0),
         ("log(exp(1)) + cos(pi)", 0.0),
@@ -102,6 +113,8 @@ fn errors_point_at_the_character() {
         ("pow(x)", "pow takes 2 arguments, but 1 found\n  pow(x)\n  ^"),
         ("exp(1, 2)", "exp takes 1 argument, but 2 found\n  exp(1, 2)\n  ^"),
         ("if(x, 1, 2)", "a comparison, such as x < a, is expected\n  if(x, 1, 2)\n     ^"),
+        ("x and 1 ? 1 : 2", "a comparison, such as x < a, is expected\n  x and 1 ? 1 : 2\n  ^"),
+        ("x < 1 or !2 ? 1 : 2", "a comparison, such as x < a, is expected\n  x < 1 or !2 ? 1 : 2\n            ^"),
         ("x ? 1 : 2", "a comparison, such as x < a, is expected\n  x ? 1 : 2\n  ^"),
         ("a < x", "a comparison stands in if(a < b, then, otherwise) or in a < b ? then : otherwise\n  a < x\n  ^"),
         (
@@ -206,6 +219,27 @@ fn all_functions_are_differentiated() {
 
 /// A thread's evaluations have memory in common, but nothing in it.
 #[test]
+fn composed_functions_are_differentiated() {
+    for a in [-3.0, -0.51, -0.49, -1e-3, 0.0, 1e-9, 0.2, 0.6, 12.0] {
+        is_differentiated("sinc(a*x)", &[1.0], [a], 1e-12);
+        let sinc = Formula::parse("sinc(a*x)").unwrap();
+        let found = Model::<f64>::response(&sinc, &[1.0], &Dual::<f64, 1>::variables([a]));
+        let slope = if a.abs() < 0.01 { a.powi(3) / 30.0 - a / 3.0 } else { (a.cos() - a.sin() / a) / a };
+        assert!((found.value - if a == 0.0 { 1.0 } else { a.sin() / a }).abs() < 1e-15, "{a}: {found:?}");
+        assert!((found.gradient[0] - slope).abs() < 2e-15, "{a}: {found:?} instead of {slope}");
+    }
+    is_differentiated("voigt(x - c, s, g)", &[0.7], [0.4, 0.3, 0.2], 1e-12);
+    is_differentiated("a*mod(x, c) + floor(a*x)*c", &[0.7], [2.0, 0.3], 1e-13);
+    is_differentiated("a*sign(x - c) + (x > c and a > 0 ? a*x : c)", &[0.7], [2.0, 0.3], 1e-13);
+    let peak = Formula::parse("voigt(x - c, s, g)").unwrap();
+    let [found, expected] = [
+        Model::<f64>::response(&peak, &[0.7], &[0.4, 0.3, 0.2]),
+        Model::<f64>::response(&crate::models::Voigt, &[0.7], &[1.0, 0.4, 0.3, 0.2]),
+    ];
+    assert!((found - expected).abs() < 1e-14);
+}
+
+#[test]
 fn formulas_of_equal_length_keep_their_constants() {
     for text in ["2*a*x + b", "3*a*x + b", "7*x*b - a"] {
         is_differentiated(text, &[0.5, 1.5], [0.6, 0.7], 1e-15);
@@ -265,7 +299,7 @@ fn texts() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "a", "x", "b1", "1", "2.5", "1e", "1e-3", ".", "+", "-", "*", "**", "/", "^", "(", ")", ",", "<", "<=", ">",
         "==", "!=", "=", "?", ":", "exp", "sin(", "pow(", "if(", "max", " ", "é", "§", "e", "pi", "gamma(", "\"",
-        "\"a b\"",
+        "\"a b\"", "&&", " and ", "||", "!", "not ",
     ]);
     prop::collection::vec(words, 0..40).prop_map(|words| words.concat())
 }

@@ -69,9 +69,9 @@ impl<T: Real, R: Register<T>> Routine for ProgramEvaluation<'_, T, R> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(self) {
         let ProgramEvaluation { program, tile } = self;
-        let ReverseTile { x, width, first, rows, b, responses, derivatives, memory, .. } = tile;
+        let ReverseTile { x, width, first, rows, b, responses, derivatives, memory, is_fresh, .. } = tile;
         let count = program.instructions.len();
-        if memory.len() != 2 * count {
+        if std::mem::take(is_fresh) {
             memory.resize(2 * count, [Lanes::splat(T::ZERO); TILE]);
             program.fill_constants(memory);
         }

@@ -21,7 +21,8 @@ pub(super) struct Word<'t> {
 }
 
 /// Symbols, of which those of two characters come first.
-const SYMBOLS: [&str; 17] = ["**", "<=", ">=", "==", "!=", "+", "-", "*", "/", "^", "(", ")", ",", "<", ">", "?", ":"];
+const SYMBOLS: [&str; 20] =
+    ["**", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "^", "(", ")", ",", "<", ">", "?", ":", "!"];
 
 /// Stands before and after a name of any characters.
 const QUOTE: char = '"';

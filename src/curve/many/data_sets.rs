@@ -257,7 +257,7 @@ impl<T: Real> DataSets<'_, T> {
     ) -> Result<(), FitStatus> {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         self.read(fit, |point| {
-            x.extend(point.x.iter().take(1));
+            x.extend(point.x.iter());
             y.push(point.y);
         })?;
         start.copy_from_slice(&model.guess(&x, &y, cache).ok_or(FitStatus::NonFiniteStart)?);

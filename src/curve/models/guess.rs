@@ -4,7 +4,7 @@ use super::GuessCache;
 use crate::curve::{CurveFit, FromModel, Model, Rows};
 use crate::real::Real;
 
-/// A model of one predictor that finds a start in the data.
+/// A model that finds a start in the data: a model of one predictor, or a [`Formula`](crate::Formula) of any number of them.
 ///
 /// ```
 /// use marquardt::CurveFit;
@@ -19,7 +19,7 @@ use crate::real::Real;
 /// # Ok::<(), marquardt::CurveError>(())
 /// ```
 pub trait Guess<T: Real>: Model<T> {
-    /// A start for the fit of these data, one number a parameter.
+    /// A start for the fit of these data, one number a parameter. `x` has the predictors row after row, as many for each number of `y`.
     ///
     /// The observations may come in any order. The same data give the same start, and it is finite whatever they are;
     /// observations that are not finite are passed over.
@@ -55,8 +55,9 @@ pub trait Guess<T: Real>: Model<T> {
 }
 
 impl<'a, T: Real> CurveFit<'a, T, ()> {
-    /// Fits a model of one predictor from the start that it [guesses](Guess::guess), moved within the bounds if there are
-    /// any.
+    /// Fits a model from the start that it [guesses](Guess::guess), moved within the bounds if there are any. A start that is
+    /// [given](crate::curve::FitOptions::start) takes the place of the guess. A fit of counts starts at ones if the guess has a mean
+    /// that is not positive.
     ///
     /// ```
     /// use marquardt::CurveFit;

@@ -28,9 +28,10 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Looks at the finite ones of these observations.
+    /// Looks at the finite ones of these observations, of which each has the same number of predictors: at the first of these.
     pub(super) fn at<T: Real>(x: &[T], y: &[T], cache: &GuessCache) -> Look {
-        let finite = zip(x, y).filter(|(x, y)| x.is_finite() && y.is_finite());
+        let width = (x.len() / y.len().max(1)).max(1);
+        let finite = zip(x.iter().step_by(width), y).filter(|(x, y)| x.is_finite() && y.is_finite());
         let mut points: Vec<_> = finite.map(|(x, y)| (x.to_f64(), y.to_f64())).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let scale = points.iter().fold(0.0_f64, |scale, point| scale.max(point.1.abs()));

@@ -100,6 +100,7 @@ pub use resonance::BreitWigner;
 pub use rheology::{Bingham, Carreau, Casson, Cross, HerschelBulkley};
 pub use skewed_peak::{ExponentialGaussian, LogNormal, SkewedGaussian};
 pub use soil::VanGenuchten;
+pub(in crate::curve) use special::voigt;
 pub use step::{ArctanStep, ErfStep, LogisticStep};
 pub use temperature::{Antoine, VogelFulcherTammann};
 pub use unknown_model::UnknownModel;

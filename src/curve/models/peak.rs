@@ -1,10 +1,10 @@
 //! Symmetric peaks.
 
-use std::f64::consts::{FRAC_1_PI, LN_2, PI, SQRT_2};
+use std::f64::consts::{FRAC_1_PI, LN_2, PI};
 
 use super::formula::{library, real};
 use super::look::geometric;
-use super::special::faddeeva;
+use super::special::voigt;
 use crate::scalar::Scalar;
 
 library! {
@@ -40,9 +40,7 @@ library! {
         "amplitude Re[w(z)] / (sigma sqrt(2 pi)), z = (x - center + i gamma) / (sigma sqrt(2)), w(z) = exp(-z^2) erfc(-i z)"
     ) {
         response: |x; amplitude, center, sigma, gamma| {
-            let scale = (sigma.abs() * real::<S>(SQRT_2)).recip();
-            let profile = faddeeva((-center + x) * scale, gamma * scale);
-            amplitude * profile * scale * real::<S>(PI.sqrt().recip())
+            amplitude * voigt([-center + x, sigma, gamma])
         },
         linear: [0],
         // Starts from the best pseudo-Voigt, which is quicker to search.

@@ -1,6 +1,6 @@
 //! Error functions, written over every scalar so that they are differentiated exactly.
 
-use std::f64::consts::FRAC_2_SQRT_PI;
+use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
 
 use super::formula::real;
 use crate::scalar::Scalar;
@@ -62,6 +62,13 @@ pub(super) fn faddeeva<S: Scalar>(x: S, y: S) -> S {
     let mirrored = faddeeva_above(x, y.select_less(zero, -y, y));
     let mirror = (y * y - x * x).exp() * (x * y * real::<S>(2.0)).cos() * real::<S>(2.0);
     y.select_less(zero, mirror - mirrored, mirrored)
+}
+
+/// The Voigt profile of area one: a Gaussian of standard deviation `sigma`, widened by a Lorentzian of half width `gamma`.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(in crate::curve) fn voigt<S: Scalar>([x, sigma, gamma]: [S; 3]) -> S {
+    let scale = (sigma.abs() * real::<S>(SQRT_2)).recip();
+    faddeeva(x * scale, gamma * scale) * scale * real::<S>(PI.sqrt().recip())
 }
 
 /// The [`faddeeva`] function in the upper half of the plane.

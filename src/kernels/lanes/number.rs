@@ -229,5 +229,5 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
         trigonometric: sin cos tan;
     }
 
-    lane_by_lane!(cbrt asin acos asinh acosh atanh erf erfc gamma lgamma j0 j1);
+    lane_by_lane!(floor ceil cbrt asin acos asinh acosh atanh erf erfc gamma lgamma j0 j1);
 }

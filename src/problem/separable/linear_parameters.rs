@@ -173,7 +173,16 @@ impl<T: Real> LinearityProbe<T> {
 
 /// The largest set of pairwise compatible candidates, the first of several. For many candidates, a maximal set, begun with those that are
 /// compatible with the most others.
-fn largest_clique(mut candidates: Vec<usize>, compatible: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+pub(crate) fn largest_clique(candidates: Vec<usize>, compatible: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+    let is_compatible_with_all = |&j: &usize| candidates.iter().all(|&k| compatible(j, k));
+    let (mut clique, candidates): (Vec<_>, Vec<_>) = candidates.iter().partition(|&j| is_compatible_with_all(j));
+    clique.extend(largest_clique_of_some(candidates, compatible));
+    clique.sort_unstable();
+    clique
+}
+
+/// The largest clique of candidates none of which is compatible with all others.
+fn largest_clique_of_some(mut candidates: Vec<usize>, compatible: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     if candidates.len() > EXACT {
         let strangers = |&j: &usize| candidates.iter().filter(|&&k| !compatible(j, k)).count();
         let mut by_degree = candidates.clone();

@@ -6,7 +6,7 @@ mod linear_parameters;
 use std::ops::Range;
 
 pub use error::SeparableError;
-pub(crate) use linear_parameters::linear_parameters;
+pub(crate) use linear_parameters::{largest_clique, linear_parameters};
 
 use super::selected::{count, gather, scatter};
 use super::{Bounds, Capabilities, EvaluationError, LeastSquares, LeastSquaresExt, ParameterDomain};

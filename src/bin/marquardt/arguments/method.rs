@@ -31,7 +31,7 @@ pub struct MethodArguments {
     #[arg(long, value_name = "STARTS", num_args = 0..=1, require_equals = true, default_missing_value = "32",
           value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub multi_start: Option<u32>,
-    /// Ranges of parameters to start from
+    /// Ranges of parameters to start from; otherwise their bounds, or a decade on either side of the first start
     #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',', requires = "multi_start", value_parser = assignments::range)]
     pub range: Vec<NamedValue<RangeInclusive<f64>>>,
     /// Seed of random numbers
