@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 
 use super::checked_fit::CheckedFit;
-use super::data::{Data, Mask};
-use super::errors_in_x::{PredictorErrors, PredictorSigma};
+use super::data::Data;
+use super::errors_in_x::PredictorSigma;
 use super::fit_options::{data_methods, option_methods, parameter_methods};
 use super::iteration_observer::IterationObserver;
 use super::likelihood::Likelihood;
@@ -16,6 +16,7 @@ use super::noise::{Noise, Whitening};
 use super::parameter::Parameter;
 use super::ranks::agreed;
 use super::remembering_curve::RememberingCurve;
+use super::row_options::RowOptions;
 use super::second_attempt::best_attempt;
 use super::{AnyCurve, Curve, CurveError, ErrorsInX, FitOptions, FittedCurve, Rows, Tie};
 use crate::distributed::Communicator;
@@ -57,11 +58,7 @@ pub struct CurveFit<'a, T: Real, C> {
     /// The start is a guess, which is moved within bounds.
     is_guessed: bool,
     options: FitOptions<T>,
-    /// A covariance of the responses, checked when fitting.
-    data_covariance: Option<Array2<T>>,
-    predictor_errors: PredictorErrors<'a, T>,
-    weights: Option<Cow<'a, [T]>>,
-    mask: Mask<'a>,
+    rows: Option<Box<RowOptions<'a, T>>>,
     method: FitMethod<T>,
 }
 
@@ -82,10 +79,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             guess: None,
             is_guessed: false,
             options: FitOptions::new(),
-            data_covariance: None,
-            predictor_errors: PredictorErrors::default(),
-            weights: None,
-            mask: None,
+            rows: None,
             method: FitMethod::default(),
         }
     }
@@ -95,6 +89,12 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     option_methods! {
         start(name: &str, start: T);
         derive(name: &str, quantity: Tie<T>);
+    }
+
+    fn change_rows(self, change: impl FnOnce(&mut RowOptions<'a, T>)) -> Self {
+        let mut rows = self.rows.unwrap_or_default();
+        change(&mut rows);
+        CurveFit { rows: Some(rows), ..self }
     }
 
     fn change_options(self, change: impl FnOnce(FitOptions<T>) -> FitOptions<T>) -> Self {
@@ -115,7 +115,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Covariance of the responses, a row and a column each, relative unless [`absolute_sigma`](Self::absolute_sigma) says
     /// otherwise. Residuals are whitened by its Cholesky factor: `m³/3` flops once, and `m²n` a linearisation.
     pub fn data_covariance<'c>(self, covariance: impl Into<ArrayView2<'c, T>>) -> Self {
-        CurveFit { data_covariance: Some(covariance.into().to_owned()), ..self }
+        self.change_rows(|rows| rows.data_covariance = Some(covariance.into().to_owned()))
     }
 
     /// Weights of the responses, one each, instead of [`sigma`](Self::sigma): the sum of `weight · residual²` is minimised, as with `sigma =
@@ -133,7 +133,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     pub fn weights(self, weights: impl Into<Rows<'a, T>>) -> Self {
-        CurveFit { weights: Some(weights.into().into_flat()), ..self }
+        self.change_rows(|rows| rows.weights = Some(weights.into().into_flat()))
     }
 
     /// Standard deviations of the predictors: of each row, or one row for all. Zero is for exact predictors. The fit is one of
@@ -162,24 +162,23 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     pub fn sigma_x(self, sigma: impl Into<Rows<'a, T>>) -> Self {
-        let sigma = Some(PredictorSigma::new(sigma.into()));
-        CurveFit { predictor_errors: PredictorErrors { sigma, ..self.predictor_errors }, ..self }
+        self.change_rows(|rows| rows.predictor_errors.sigma = Some(PredictorSigma::new(sigma.into())))
     }
 
     /// Method by which [errors in the predictors](Self::sigma_x) are taken into account.
     pub fn errors_in_x(self, method: ErrorsInX) -> Self {
-        CurveFit { predictor_errors: PredictorErrors { method, ..self.predictor_errors }, ..self }
+        self.change_rows(|rows| rows.predictor_errors.method = method)
     }
 
     /// Marks the curve as a condition that the true predictors meet.
     pub(super) fn for_condition(self) -> Self {
-        let predictor_errors = PredictorErrors { is_implicit: true, ..self.predictor_errors };
-        CurveFit { predictor_errors, data: self.data.with_zero_responses(), ..self }
+        let fit = self.change_rows(|rows| rows.predictor_errors.is_implicit = true);
+        CurveFit { data: fit.data.with_zero_responses(), ..fit }
     }
 
     /// Selects the rows to fit: those that are `true`.
     pub fn mask(self, mask: impl Into<Cow<'a, [bool]>>) -> Self {
-        CurveFit { mask: Some(mask.into()), ..self }
+        self.change_rows(|rows| rows.mask = Some(mask.into()))
     }
 
     /// Finds the parameters in which the curve is linear and eliminates them, by
@@ -285,23 +284,9 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// # Ok::<(), CurveError>(())
     /// ```
     pub fn into_owned(self) -> CurveFit<'static, T, C> {
-        let CurveFit { curve, data, start, guess, is_guessed, options, data_covariance, .. } = self;
-        let (data, mask) = (data.into_owned(), self.mask.map(|mask| Cow::Owned(mask.into_owned())));
-        let (predictor_errors, method) = (self.predictor_errors.into_owned(), self.method);
-        let weights = self.weights.map(|weights| Cow::Owned(weights.into_owned()));
-        CurveFit {
-            curve,
-            data,
-            start,
-            guess,
-            is_guessed,
-            options,
-            data_covariance,
-            predictor_errors,
-            weights,
-            mask,
-            method,
-        }
+        let CurveFit { curve, data, start, guess, is_guessed, options, rows, method } = self;
+        let (data, rows) = (data.into_owned(), rows.map(|rows| Box::new(rows.into_owned())));
+        CurveFit { curve, data, start, guess, is_guessed, options, rows, method }
     }
 
     /// The solver, with settings of one's own.
@@ -382,7 +367,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     where
         C: 'a,
     {
-        let CurveFit { curve, data, mut start, guess, is_guessed, options, data_covariance, .. } = self;
+        let CurveFit { curve, data, mut start, guess, is_guessed, options, rows, method } = self;
         if let Some(guess) = guess {
             let is_given = |index| options.given_values().any(|(name, _)| name == curve.parameter_name(index));
             start = vec![T::ONE; curve.parameter_count()];
@@ -400,20 +385,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
             }
         }
         let curve: AnyCurve<'a, T> = Box::new(curve);
-        let (predictor_errors, weights, mask, method) = (self.predictor_errors, self.weights, self.mask, self.method);
-        Ok(CurveFit {
-            curve,
-            data,
-            start,
-            guess: None,
-            is_guessed,
-            options,
-            data_covariance,
-            predictor_errors,
-            weights,
-            mask,
-            method,
-        })
+        Ok(CurveFit { curve, data, start, guess: None, is_guessed, options, rows, method })
     }
 }
 
@@ -448,8 +420,8 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
 
     /// Checks the data and options of this rank.
     fn own_checked(self) -> Result<CheckedFit<'a, T>, CurveError> {
-        let CurveFit { curve, mut data, data_covariance, predictor_errors, weights, mut mask, options, method, .. } =
-            self;
+        let CurveFit { curve, mut data, rows, options, method, .. } = self;
+        let RowOptions { data_covariance, predictor_errors, weights, mut mask } = *rows.unwrap_or_default();
         if let Some(weights) = weights {
             (data, mask) = data.with_weights(&weights, mask)?;
         }

@@ -78,6 +78,7 @@ mod reverse_tile;
 mod robust;
 mod robust_sums;
 mod rout;
+mod row_options;
 mod rows;
 mod second_attempt;
 mod statistics_error;

@@ -277,3 +277,20 @@ fn residuals_are_tested() {
     assert!(has("runs") && has("Shapiro-Wilk") && has("Durbin-Watson"), "{report}");
     assert!(run(&["fit", "--residual-tests"]).solved().contains("Tests of the residuals"));
 }
+
+#[test]
+fn models_of_two_predictors() {
+    let rows = (0..20).map(|i| {
+        let (s, inhibitor) = ([0.5, 1.0, 2.0, 4.0, 8.0][i % 5], [0.0, 1.0, 3.0, 9.0][i / 5]);
+        let rate = 10.0 * s / (2.0 * (1.0 + inhibitor / 1.5) + s) + 0.02 * (12.9898 * i as f64).sin();
+        format!("{inhibitor},{s},{rate}\n")
+    });
+    let folder = Folder::with("inhibitor,substrate,rate\n".to_owned() + &rows.collect::<String>());
+    let fit = |more: &[&str]| folder.run(&[&["fit", "data.csv", "--model", "competitive_inhibition"], more].concat());
+    let by_name = fit(&["--json", "--y", "rate"]).json();
+    assert_close(value(&by_name, "ki"), 1.5, 0.05);
+    let by_order = fit(&["--json", "--y", "rate", "--x", "substrate,inhibitor"]).json();
+    assert_eq!(value(&by_name, "ki"), value(&by_order, "ki"));
+    assert!(fit(&["--x", "substrate"]).refused().contains("substrate"));
+    assert!(run(&["models", "inhibition"]).solved().contains("mixed_inhibition"));
+}

@@ -26,7 +26,7 @@ fn all_there_is_to_see_is_drawn() {
     let fit = fit(&X, &Y).fit().unwrap();
     let plot = fit.plot().unwrap();
     assert_eq!(count(&plot, "mark: Datum"), X.len());
-    assert_eq!(count(&plot, "error: 0.0"), X.len());
+    assert_eq!(count(&plot, ", error: 0.0"), X.len());
     assert_eq!(count(&plot, "band: Some(Band { level: 0.95"), 2);
     let deviation = fit.residual_standard_deviation().unwrap();
     assert_eq!(count(&plot, &format!("residual_band: Some({deviation:?})")), 1);
@@ -142,7 +142,7 @@ fn counts_are_standardised_by_their_mean() {
     let plot = fit.plot().unwrap();
     let residuals: Vec<(f64, f64)> = X.into_iter().zip(fit.whitened_residuals()).collect();
     assert_eq!(count(&plot, &format!("residuals: {residuals:?}")), 1);
-    assert_eq!((count(&plot, "standardised residual"), count(&plot, "error: 0.0")), (1, 6));
+    assert_eq!((count(&plot, "standardised residual"), count(&plot, ", error: 0.0")), (1, 6));
 }
 
 #[test]

@@ -42,8 +42,13 @@ pub fn choose(arguments: &CurveArguments, table: &Table, data: &DataArguments) -
     of_model(name, table, data)
 }
 
-/// A model of the library, of one predictor.
+/// A model of the library, of one predictor or of several.
 pub fn of_model(name: &str, table: &Table, data: &DataArguments) -> Result<Chosen, Failure> {
+    if let Some(curve @ AnyModel::Formula(_)) = AnyModel::of_name(name) {
+        let x_names = several_predictors(&curve, table, data)?;
+        let y_name = response(table, data, &x_names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        return Ok(Chosen { curve, x_names, y_name });
+    }
     let (curve, x_name) = (named(name)?, only_predictor(table, data)?);
     let y_name = response(table, data, &[&x_name])?;
     Ok(Chosen { curve, x_names: vec![x_name], y_name })
@@ -136,6 +141,22 @@ fn only_predictor(table: &Table, data: &DataArguments) -> Result<String, Failure
         [name] => Ok(column_name(table, Some(name), 1)),
         several => Err(Failure::new(format!("--x names {} columns, but a model has one predictor", several.len()))),
     }
+}
+
+/// The columns of the predictors of a model that has several: those of their names, unless others are asked for.
+fn several_predictors(curve: &AnyModel, table: &Table, data: &DataArguments) -> Result<Vec<String>, Failure> {
+    let AnyModel::Formula(formula) = curve else { return Ok(Vec::new()) };
+    let (predictors, asked) = (formula.predictors(), &data.x);
+    if asked.len() == predictors.len() {
+        return Ok(asked.iter().map(|name| column_name(table, Some(name), 1)).collect());
+    }
+    if asked.is_empty() && predictors.iter().all(|name| table.column_names().any(|column| column == name)) {
+        return Ok(predictors.to_vec());
+    }
+    Err(Failure::new(format!(
+        "the model has the predictors {}; --x names their columns in this order",
+        quoted(predictors)
+    )))
 }
 
 /// Reads the predictor of many fits: the first column of a file.

@@ -22,13 +22,14 @@ use crate::{groups, output};
 /// Fits, prints the report, and draws.
 pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     output::check(arguments)?;
-    let table = data::read(
-        &arguments.data,
-        &Needs {
-            formulas: &arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>(),
-            columns: &arguments.groups.group_by.as_deref().into_iter().collect::<Vec<_>>(),
-        },
-    )?;
+    let model = arguments.curve.model.as_deref().and_then(AnyModel::of_name);
+    let predictors = match &model {
+        Some(AnyModel::Formula(formula)) => formula.predictors(),
+        _ => &[],
+    };
+    let columns = arguments.groups.group_by.iter().chain(predictors).map(String::as_str).collect::<Vec<_>>();
+    let formulas = arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>();
+    let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &columns })?;
     let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
     curve::note_of_e(&chosen.curve, &arguments.curve.parameters.start);
     let by = arguments.groups.group_by.as_deref();

@@ -43,7 +43,7 @@ impl<T: Real> FittedCurve<'_, T> {
 
     /// The nearest points, where there are errors in x.
     pub(super) fn points(&self) -> Option<&FittedPoints<T>> {
-        self.points.get_or_init(|| self.find_points()).as_ref()
+        self.points.get_or_init(|| self.find_points().map(Box::new)).as_deref()
     }
 
     fn find_points(&self) -> Option<FittedPoints<T>> {

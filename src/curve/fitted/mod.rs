@@ -71,14 +71,14 @@ pub struct FittedCurve<'a, T: Real> {
     /// The attempts that led here.
     pub(super) attempts: Attempts,
     /// Reason for which nothing is known of the covariance.
-    covariance_error: Option<CovarianceError>,
+    covariance_error: Option<Box<CovarianceError>>,
     /// Sums of squares over all responses.
     squares: Squares<T>,
     /// The responses of the curve to the predictors it was fitted to, evaluated when they are asked for; with errors in x, the observed
     /// responses moved by their distances.
     responses: OnceLock<Vec<T>>,
     /// Points of the curve that are nearest to the observations, where there are errors in x.
-    points: OnceLock<Option<FittedPoints<T>>>,
+    points: OnceLock<Option<Box<FittedPoints<T>>>>,
     /// Sums that standard errors under a robust loss are made of.
     robust: Option<RobustSums<T>>,
     /// Further sums over all responses, computed when first needed; but at once where ranks have to make them together.
@@ -96,7 +96,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         };
         let (covariance, covariance_error) = match covariance {
             Ok(covariance) => (covariance, None),
-            Err(error) => (checked.unknown_covariance(&report, squares.whitened), Some(error)),
+            Err(error) => (checked.unknown_covariance(&report, squares.whitened), Some(Box::new(error))),
         };
         let errors = covariance.standard_errors();
         let parameters = (0..checked.map.count()).map(|index| FittedParameter {
@@ -143,7 +143,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     /// Reason for which the covariance could not be computed, such as a derivative that is not finite at the end of the solve; the
     /// report prints it. `None` for nearly all fits.
     pub fn covariance_error(&self) -> Option<&CovarianceError> {
-        self.covariance_error.as_ref()
+        self.covariance_error.as_deref()
     }
 
     /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in, this rank's.

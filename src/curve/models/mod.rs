@@ -23,6 +23,7 @@
 //! | steps | [`ArctanStep`], [`ErfStep`], [`LogisticStep`] |
 //! | waves | [`Sine`], [`DampedSine`] |
 //! | temperature | [`Arrhenius`], [`Eyring`], [`VogelFulcherTammann`], [`Antoine`] |
+//! | enzyme inhibition, of two predictors | [`AnyModel::of_several_predictors`] |
 //! | others | [`Rational`] |
 //!
 //! ```
@@ -60,6 +61,7 @@ mod pharmacokinetics;
 mod polish;
 mod polynomial;
 mod power_law;
+mod predictors;
 mod rational;
 mod registry;
 mod resonance;
