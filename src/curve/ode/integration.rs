@@ -1,0 +1,255 @@
+//! Integration of first-order systems, with or without their sensitivities, by the crate `ivp`.
+
+use std::fmt::{self, Display, Formatter};
+
+use ivp::ivp::FirstOrderSystem;
+use ivp::matrix::{Matrix, MatrixStorage};
+use ivp::methods::{BDF, DOP853, DOPRI5, LSODA, RADAU, Tolerance};
+use ivp::solout::{ControlFlag, SolOut};
+use ivp::solve::JacobianSource;
+use ivp::status::Status;
+use ivp::dense::StepInterpolant;
+
+use crate::problem::{Evaluated, EvaluationError};
+
+/// Method of integration, by its name in SciPy's `solve_ivp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Integrator {
+    /// Explicit Runge–Kutta method of order 5 (Dormand and Prince), for systems that are not stiff and tolerances above 10⁻⁶.
+    Rk45,
+    /// Explicit Runge–Kutta method of order 8, for systems that are not stiff.
+    #[default]
+    Dop853,
+    /// Implicit Runge–Kutta method of order 5 (Radau IIA), for stiff systems.
+    Radau,
+    /// Backward differentiation formulas of orders 1 to 5, for large stiff systems and tolerances above 10⁻⁶.
+    Bdf,
+    /// Adams methods that change to backward differentiation formulas where the system is stiff.
+    Lsoda,
+}
+
+impl Display for Integrator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Integrator::Rk45 => "RK45",
+            Integrator::Dop853 => "DOP853",
+            Integrator::Radau => "Radau",
+            Integrator::Bdf => "BDF",
+            Integrator::Lsoda => "LSODA",
+        })
+    }
+}
+
+/// A first-order system at fixed parameters. Its vectors are those of the states alone, or those of the states followed by their
+/// sensitivities: the derivatives of the first state by each parameter, of the second state, and so on.
+pub(super) trait System {
+    /// Number of states.
+    fn states(&self) -> usize;
+
+    /// Fills in the derivatives of all entries of `y` by the time.
+    fn derivative(&self, time: f64, y: &[f64], derivative: &mut [f64]);
+
+    /// Fills in the derivatives of the states' right sides by the states, row after row.
+    fn jacobian(&self, time: f64, states: &[f64], jacobian: &mut [f64]);
+}
+
+/// Settings of the integration.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Integration {
+    pub(super) integrator: Integrator,
+    pub(super) initial_time: f64,
+    pub(super) rtol: f64,
+    pub(super) atol: f64,
+    pub(super) max_steps: usize,
+}
+
+impl Default for Integration {
+    fn default() -> Self {
+        let integrator = Integrator::default();
+        Integration { integrator, initial_time: 0.0, rtol: 1e-10, atol: 1e-12, max_steps: 100_000 }
+    }
+}
+
+impl Integration {
+    /// Returns an error for settings with which nothing can be integrated.
+    pub(super) fn check(&self) -> Evaluated {
+        let Integration { rtol, atol, max_steps, initial_time, .. } = *self;
+        if !(rtol > 0.0 && rtol < 1.0) {
+            return Err(format!("the relative tolerance must be between 0 and 1, not {rtol}").into());
+        }
+        if !(atol > 0.0 && atol.is_finite()) {
+            return Err(format!("the absolute tolerance must be positive and finite, not {atol}").into());
+        }
+        if max_steps == 0 || !initial_time.is_finite() {
+            let settings = format!("{max_steps} steps from the initial time {initial_time}");
+            return Err(format!("no integration has {settings}").into());
+        }
+        Ok(())
+    }
+
+    /// Integrates from the initial time to each of the times, which may be in any order, lie on both sides of the initial time, and repeat.
+    /// Calls `visit` with each finite time, the rows that have it, and the solution there. Absolute tolerances are of each entry.
+    ///
+    /// # Errors
+    ///
+    /// Where the integration ended early; times beyond that are not visited.
+    pub(super) fn solve(
+        &self,
+        system: &dyn System,
+        initial: &[f64],
+        atol: &[f64],
+        times: &[f64],
+        visit: &mut dyn FnMut(f64, &[usize], &[f64]),
+    ) -> Evaluated {
+        let mut rows: Vec<usize> = (0..times.len()).filter(|&row| times[row].is_finite()).collect();
+        rows.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
+        let groups: Vec<&[usize]> = rows.chunk_by(|&a, &b| times[a] == times[b]).collect();
+        let earlier = groups.partition_point(|group| times[group[0]] < self.initial_time);
+        let (earlier, later) = groups.split_at(earlier);
+        let atol = Tolerance::Vector(atol.to_vec());
+        let later = self.pass(system, initial, &atol, later.iter().copied(), times, visit);
+        later.and(self.pass(system, initial, &atol, earlier.iter().rev().copied(), times, visit))
+    }
+
+    /// Integrates to times on one side of the initial time, the nearest first.
+    fn pass<'g>(
+        &self,
+        system: &dyn System,
+        initial: &[f64],
+        atol: &Tolerance,
+        groups: impl Iterator<Item = &'g [usize]>,
+        times: &[f64],
+        visit: &mut dyn FnMut(f64, &[usize], &[f64]),
+    ) -> Evaluated {
+        let mut groups: Vec<&[usize]> = groups.collect();
+        if let Some(first) = groups.first().filter(|first| times[first[0]] == self.initial_time) {
+            visit(self.initial_time, first, initial);
+            groups.remove(0);
+        }
+        let Some(last) = groups.last() else { return Ok(()) };
+        let mut output = Output { time: self.initial_time, y: initial.to_vec(), work: initial.to_vec(), groups: &groups, times, visit };
+        // Within a step, the solution by Radau has fewer digits than at its end: its steps end at all times.
+        let ends = if self.integrator == Integrator::Radau { &groups[..] } else { std::slice::from_ref(last) };
+        let (mut first_step, mut steps) = (None, 0);
+        for end in ends {
+            let (time, y) = (output.time, output.y.clone());
+            let ended = self.run(system, time, &y, times[end[0]], atol, first_step, self.max_steps - steps, &mut output)?;
+            (first_step, steps) = (Some(ended.0), steps + ended.1);
+            let reason = match ended.2 {
+                _ if output.y.iter().any(|y| !y.is_finite()) => "the solution is not finite".to_owned(),
+                Status::Success | Status::UserInterrupt if steps < self.max_steps => continue,
+                Status::Success | Status::UserInterrupt | Status::NeedLargerNMax => {
+                    format!("{} steps do not suffice (a stiff system needs Integrator::Radau)", self.max_steps)
+                }
+                _ => "no step is small enough, as where a solution grows without bounds".to_owned(),
+            };
+            return Err(format!("{} ended at the time {}: {reason}", self.integrator, output.time).into());
+        }
+        Ok(())
+    }
+
+    /// Integrates from `time` to `end`. Returns the next step, the number of steps, and the reason of the end.
+    #[expect(clippy::too_many_arguments, reason = "they are those of the integrators")]
+    fn run(
+        &self,
+        system: &dyn System,
+        time: f64,
+        y: &[f64],
+        end: f64,
+        atol: &Tolerance,
+        first_step: Option<f64>,
+        max_steps: usize,
+        output: &mut Output<'_>,
+    ) -> Result<(f64, usize, Status), EvaluationError> {
+        // A tolerance for each entry: some methods change those that they are given, once for each entry.
+        let (flat, rtol, atol) = (Flat(system), Tolerance::Vector(vec![self.rtol; y.len()]), atol.clone());
+        macro_rules! solve {
+            ($method:ident { $($setting:ident: $value:expr),* }) => {
+                $method { max_steps, first_step, $($setting: $value,)* ..$method::default() }
+                    .solve(&flat, time, y, end, rtol, atol, Some(output))
+            };
+        }
+        let ended = match self.integrator {
+            Integrator::Rk45 => solve!(DOPRI5 { dense_output: false, stiff_test: usize::MAX }),
+            Integrator::Dop853 => solve!(DOP853 { dense_output: false, stiff_test: usize::MAX }),
+            Integrator::Radau => solve!(RADAU { mass_storage: MatrixStorage::Identity }),
+            Integrator::Bdf => solve!(BDF {}),
+            Integrator::Lsoda => solve!(LSODA { jacobian_source: JacobianSource::UserProvided }),
+        };
+        ended.map(|ended| (ended.h, ended.steps.total, ended.status)).map_err(EvaluationError::new)
+    }
+}
+
+/// Passes on the solution at the times of the data.
+struct Output<'a> {
+    /// Time that the integration has reached, and the solution there.
+    time: f64,
+    y: Vec<f64>,
+    /// Scratch for an interpolated solution.
+    work: Vec<f64>,
+    /// Rows of the times that are still to come.
+    groups: &'a [&'a [usize]],
+    times: &'a [f64],
+    visit: &'a mut dyn FnMut(f64, &[usize], &[f64]),
+}
+
+impl SolOut for Output<'_> {
+    fn solout(&mut self, _: f64, time: &mut f64, y: &mut [f64], step: Option<&StepInterpolant<'_>>) -> ControlFlag {
+        let direction = (*time - self.time).signum();
+        self.time = *time;
+        self.y.copy_from_slice(y);
+        while let Some((group, rest)) = self.groups.split_first() {
+            let next = self.times[group[0]];
+            let ahead = direction * (next - *time);
+            if step.is_none() || ahead > 4.0 * f64::EPSILON * time.abs() {
+                return ControlFlag::XOut(next);
+            }
+            match step {
+                Some(step) if ahead < 0.0 => step.interpolate(next, &mut self.work),
+                _ => self.work.copy_from_slice(y),
+            }
+            (self.visit)(next, group, &self.work);
+            self.groups = rest;
+        }
+        ControlFlag::Continue
+    }
+}
+
+/// A system as `ivp` sees it.
+struct Flat<'a>(&'a dyn System);
+
+impl FirstOrderSystem for Flat<'_> {
+    fn derivative(&self, time: f64, y: &[f64], derivative: &mut [f64]) {
+        self.0.derivative(time, y, derivative);
+    }
+
+    /// Exact for the states, and for the sensitivities by themselves; derivatives of the sensitivities' right sides by the states are
+    /// differences, which is enough for Newton's iterations.
+    fn jac(&self, time: f64, y: &[f64], matrix: &mut Matrix) {
+        let (states, n) = (self.0.states(), y.len());
+        let mut jacobian = vec![0.0; states * states];
+        self.0.jacobian(time, &y[..states], &mut jacobian);
+        let parameters = n / states - 1;
+        for (entry, &slope) in jacobian.iter().enumerate() {
+            let (row, column) = (entry / states, entry % states);
+            matrix[(row, column)] = slope;
+            for j in 0..parameters {
+                matrix[(states + row * parameters + j, states + column * parameters + j)] = slope;
+            }
+        }
+        if parameters > 0 {
+            let (mut moved, [mut here, mut there]) = (y.to_vec(), [vec![0.0; n], vec![0.0; n]]);
+            self.0.derivative(time, y, &mut here);
+            let size = y[..states].iter().fold(0.0, |size: f64, y| size.max(y.abs()));
+            for column in 0..states {
+                moved[column] += f64::EPSILON.sqrt() * y[column].abs().max(1e-6 * size).max(f64::MIN_POSITIVE.sqrt());
+                self.0.derivative(time, &moved, &mut there);
+                for row in states..n {
+                    matrix[(row, column)] = (there[row] - here[row]) / (moved[column] - y[column]);
+                }
+                moved[column] = y[column];
+            }
+        }
+    }
+}
