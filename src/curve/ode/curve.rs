@@ -1,14 +1,16 @@
 //! The curve of a system of differential equations, and how a fit of one is stated.
 
-use std::array;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{array, iter};
 
 use super::Integrator;
 use super::integration::{Integration, System};
 use crate::autodiff::Dual;
 use crate::curve::{Curve, CurveFit, Rows};
-use crate::problem::Evaluated;
+use crate::parallel;
+use crate::problem::{Evaluated, EvaluationError};
 
 /// Responses as a function of the time, the states and the parameters.
 type Observation<'f, const N: usize, const K: usize> =
@@ -28,28 +30,37 @@ pub struct FromDifferentialEquations<'f, F, I, const N: usize, const K: usize> {
     has_succeeded: Arc<AtomicBool>,
 }
 
-/// A system at parameters that are constants or variables.
+/// A system at given parameters, with the sensitivities to some of them.
 struct AtParameters<'a, F, const N: usize, const K: usize> {
     derivative: &'a F,
+    /// Numbers that carry the derivatives by the parameters in `sensitive` alone.
     b: [Dual<f64, N>; N],
+    sensitive: Range<usize>,
 }
 
-/// Returns the states in `y`, with their sensitivities if it has them.
-fn states<const N: usize, const K: usize>(y: &[f64]) -> [Dual<f64, N>; K] {
-    let (values, sensitivities) = y.split_at(K);
-    let mut states: [Dual<f64, N>; K] = array::from_fn(|k| Dual::constant(values[k]));
-    for (state, gradient) in states.iter_mut().zip(sensitivities.chunks_exact(N)) {
-        state.gradient.copy_from_slice(gradient);
+impl<F, const N: usize, const K: usize> AtParameters<'_, F, N, K> {
+    /// Number of entries of a solution.
+    fn len(&self) -> usize {
+        K + K * self.sensitive.len()
     }
-    states
-}
 
-/// Writes states, and their sensitivities if `y` has them.
-fn write<const N: usize, const K: usize>(states: [Dual<f64, N>; K], y: &mut [f64]) {
-    let (values, sensitivities) = y.split_at_mut(K);
-    values.iter_mut().zip(&states).for_each(|(value, state)| *value = state.value);
-    for (gradient, state) in sensitivities.chunks_exact_mut(N).zip(&states) {
-        gradient.copy_from_slice(&state.gradient);
+    /// Returns the states in `y`, with their sensitivities if it has them.
+    fn states(&self, y: &[f64]) -> [Dual<f64, N>; K] {
+        let (values, sensitivities) = y.split_at(K);
+        let mut states: [Dual<f64, N>; K] = array::from_fn(|k| Dual::constant(values[k]));
+        for (state, gradient) in states.iter_mut().zip(sensitivities.chunks_exact(self.sensitive.len().max(1))) {
+            state.gradient[self.sensitive.clone()].copy_from_slice(gradient);
+        }
+        states
+    }
+
+    /// Writes states, and their sensitivities if `y` has them.
+    fn write(&self, states: [Dual<f64, N>; K], y: &mut [f64]) {
+        let (values, sensitivities) = y.split_at_mut(K);
+        values.iter_mut().zip(&states).for_each(|(value, state)| *value = state.value);
+        for (gradient, state) in sensitivities.chunks_exact_mut(self.sensitive.len().max(1)).zip(&states) {
+            gradient.copy_from_slice(&state.gradient[self.sensitive.clone()]);
+        }
     }
 }
 
@@ -61,7 +72,7 @@ impl<F: Fn(f64, [Dual<f64, N>; K], [Dual<f64, N>; N]) -> [Dual<f64, N>; K], cons
     }
 
     fn derivative(&self, time: f64, y: &[f64], derivative: &mut [f64]) {
-        write((self.derivative)(time, states(y), self.b), derivative);
+        self.write((self.derivative)(time, self.states(y), self.b), derivative);
     }
 
     fn jacobian(&self, time: f64, y: &[f64], jacobian: &mut [f64]) {
@@ -83,49 +94,51 @@ where
     I: Fn([Dual<f64, N>; N]) -> [V; K] + Send + Sync,
     V: Into<Dual<f64, N>>,
 {
-    /// Fills in the responses, and their derivatives unless `jacobian` is empty.
-    fn evaluate(&self, times: &[f64], width: usize, parameters: &[f64], y: &mut [f64], jacobian: &mut [f64]) -> Evaluated {
-        if width != 1 {
-            return Err(format!("differential equations have one predictor, the time, not {width}").into());
-        }
-        self.integration.check()?;
-        y.fill(f64::NAN);
-        jacobian.fill(f64::NAN);
-        let is_sensitive = !jacobian.is_empty();
-        let variable = |j| if is_sensitive { Dual::variable(parameters[j], j) } else { Dual::constant(parameters[j]) };
+    /// Fills in the responses to the times, and their derivatives by some parameters, a row for each response.
+    fn evaluate(
+        &self,
+        times: &[f64],
+        parameters: &[f64],
+        sensitive: Range<usize>,
+        y: &mut [f64],
+        jacobian: &mut [f64],
+    ) -> Evaluated {
+        let variable = |j| if sensitive.contains(&j) { Dual::variable(parameters[j], j) } else { parameters[j].into() };
         let b: [Dual<f64, N>; N] = array::from_fn(variable);
-        let system = AtParameters { derivative: &self.derivative, b };
-        let length = if is_sensitive { K + K * N } else { K };
-        let mut initial = vec![0.0; length];
-        write((self.initial)(b).map(Into::into), &mut initial);
+        let system = AtParameters { derivative: &self.derivative, b, sensitive: sensitive.clone() };
+        let mut initial = vec![0.0; system.len()];
+        system.write((self.initial)(b).map(Into::into), &mut initial);
         // Tolerances of sensitivities are those of the states for a change of a parameter by its own size.
-        let mut atol = vec![self.integration.atol; length];
-        for (entry, atol) in atol[K..].iter_mut().enumerate() {
-            let size = parameters[entry % N].abs();
-            *atol /= if size > 0.0 { size } else { 1.0 };
-        }
-        let outputs = self.outputs;
+        let sizes = parameters[sensitive.clone()].iter().map(|b| if *b == 0.0 { 1.0 } else { b.abs() });
+        let atol = iter::repeat_n(1.0, K).chain(sizes.cycle()).map(|size| self.integration.atol / size);
+        let atol: Vec<f64> = atol.take(initial.len()).collect();
         let mut visit = |time: f64, rows: &[usize], solution: &[f64]| {
-            let states = states(solution);
+            let states = system.states(solution);
             let observed = match &self.observation {
                 Some(observation) => observation(time, states, b),
                 None => states.to_vec(),
             };
             for row in rows {
                 for (output, response) in observed.iter().enumerate() {
-                    let place = row * outputs + output;
+                    let place = row * self.outputs + output;
                     y[place] = response.value;
-                    jacobian.iter_mut().skip(place * N).zip(response.gradient).for_each(|(entry, slope)| *entry = slope);
+                    let slopes = jacobian.iter_mut().skip(place * sensitive.len());
+                    slopes.zip(&response.gradient[sensitive.clone()]).for_each(|(entry, slope)| *entry = *slope);
                 }
             }
         };
         let solved = self.integration.solve(&system, &initial, &atol, times, &mut visit);
-        match solved {
-            Ok(()) => self.has_succeeded.store(true, Ordering::Relaxed),
-            Err(error) if !self.has_succeeded.load(Ordering::Relaxed) => return Err(error),
-            Err(_) => {}
+        // What fails later fails because of the parameters: without an answer, a fit takes a shorter step.
+        let has_succeeded = self.has_succeeded.fetch_or(solved.is_ok(), Ordering::Relaxed);
+        if has_succeeded { Ok(()) } else { solved }
+    }
+
+    /// Checks everything but the parameters.
+    fn check(&self, width: usize) -> Evaluated {
+        if width != 1 {
+            return Err(format!("differential equations have one predictor, the time, not {width}").into());
         }
-        Ok(())
+        self.integration.check()
     }
 }
 
@@ -148,11 +161,29 @@ where
     }
 
     fn responses(&self, x: &[f64], width: usize, b: &[f64], y: &mut [f64]) -> Evaluated {
-        self.evaluate(x, width, b, y, &mut [])
+        self.check(width)?;
+        y.fill(f64::NAN);
+        self.evaluate(x, b, 0..0, y, &mut [])
     }
 
     fn linearize(&self, x: &[f64], width: usize, b: &[f64], y: &mut [f64], jacobian: &mut [f64]) -> Evaluated {
-        self.evaluate(x, width, b, y, jacobian)
+        self.check(width)?;
+        // Implicit methods factorise matrices: many small systems take less time than a large one.
+        let group = if self.integration.integrator.is_implicit() { 1 } else { N };
+        let count = y.len();
+        let solutions = parallel::map(N.div_ceil(group), |first| {
+            let (mut y, mut columns) = (vec![f64::NAN; count], vec![f64::NAN; count * group]);
+            self.evaluate(x, b, first * group..(first + 1) * group, &mut y, &mut columns)?;
+            Ok::<_, EvaluationError>((y, columns))
+        });
+        for (first, solution) in solutions.into_iter().enumerate() {
+            let (solution, columns) = solution?;
+            y.copy_from_slice(&solution);
+            for (row, columns) in jacobian.chunks_exact_mut(N).zip(columns.chunks_exact(group)) {
+                row[first * group..][..group].copy_from_slice(columns);
+            }
+        }
+        Ok(())
     }
 
     fn derivatives_are_cheap(&self) -> bool {

@@ -1,14 +1,14 @@
 //! Integration of first-order systems, with or without their sensitivities, by the crate `ivp`.
 
 use std::fmt::{self, Display, Formatter};
+use std::slice;
 
+use ivp::dense::StepInterpolant;
 use ivp::ivp::FirstOrderSystem;
 use ivp::matrix::{Matrix, MatrixStorage};
-use ivp::methods::{BDF, DOP853, DOPRI5, LSODA, RADAU, Tolerance};
+use ivp::methods::{BDF, DOP853, DOPRI5, RADAU, Tolerance, hinit};
 use ivp::solout::{ControlFlag, SolOut};
-use ivp::solve::JacobianSource;
 use ivp::status::Status;
-use ivp::dense::StepInterpolant;
 
 use crate::problem::{Evaluated, EvaluationError};
 
@@ -23,10 +23,15 @@ pub enum Integrator {
     Dop853,
     /// Implicit Runge–Kutta method of order 5 (Radau IIA), for stiff systems.
     Radau,
-    /// Backward differentiation formulas of orders 1 to 5, for large stiff systems and tolerances above 10⁻⁶.
+    /// Backward differentiation formulas of orders 1 to 5, for stiff systems whose right sides cost much.
     Bdf,
-    /// Adams methods that change to backward differentiation formulas where the system is stiff.
-    Lsoda,
+}
+
+impl Integrator {
+    /// Returns true for the methods that solve systems of equations, in a time that grows with the cube of their size.
+    pub(super) fn is_implicit(self) -> bool {
+        matches!(self, Integrator::Radau | Integrator::Bdf)
+    }
 }
 
 impl Display for Integrator {
@@ -36,7 +41,6 @@ impl Display for Integrator {
             Integrator::Dop853 => "DOP853",
             Integrator::Radau => "Radau",
             Integrator::Bdf => "BDF",
-            Integrator::Lsoda => "LSODA",
         })
     }
 }
@@ -128,56 +132,64 @@ impl Integration {
             groups.remove(0);
         }
         let Some(last) = groups.last() else { return Ok(()) };
-        let mut output = Output { time: self.initial_time, y: initial.to_vec(), work: initial.to_vec(), groups: &groups, times, visit };
+        let (mut time, mut y, mut steps) = (self.initial_time, initial.to_vec(), 0);
+        let mut first_step = self.first_step(system, initial, times[last[0]], atol)?;
         // Within a step, the solution by Radau has fewer digits than at its end: its steps end at all times.
-        let ends = if self.integrator == Integrator::Radau { &groups[..] } else { std::slice::from_ref(last) };
-        let (mut first_step, mut steps) = (None, 0);
-        for end in ends {
-            let (time, y) = (output.time, output.y.clone());
-            let ended = self.run(system, time, &y, times[end[0]], atol, first_step, self.max_steps - steps, &mut output)?;
-            (first_step, steps) = (Some(ended.0), steps + ended.1);
-            let reason = match ended.2 {
-                _ if output.y.iter().any(|y| !y.is_finite()) => "the solution is not finite".to_owned(),
-                Status::Success | Status::UserInterrupt if steps < self.max_steps => continue,
-                Status::Success | Status::UserInterrupt | Status::NeedLargerNMax => {
-                    format!("{} steps do not suffice (a stiff system needs Integrator::Radau)", self.max_steps)
+        let ends = if self.integrator == Integrator::Radau { &groups[..] } else { slice::from_ref(last) };
+        let (solution, work) = (y.clone(), y.clone());
+        let mut output = Output { time, y: solution, undefined_step: None, work, groups: &groups, times, visit };
+        for end in ends.iter().map(|end| times[end[0]]) {
+            loop {
+                // A tolerance for each entry: Radau changes those that it is given, once for each entry.
+                let (flat, rtol, atol) = (Flat(system), Tolerance::Vector(vec![self.rtol; y.len()]), atol.clone());
+                let max_steps = self.max_steps.saturating_sub(steps).max(1);
+                let (dense_output, stiff_test) = (end < time, usize::MAX);
+                macro_rules! solve {
+                    ($method:ident { $($setting:ident $(: $value:expr)?),* }) => {
+                        $method { max_steps, first_step, $($setting $(: $value)?,)* ..$method::default() }
+                            .solve(&flat, time, &y, end, rtol, atol, Some(&mut output))
+                    };
                 }
-                _ => "no step is small enough, as where a solution grows without bounds".to_owned(),
-            };
-            return Err(format!("{} ended at the time {}: {reason}", self.integrator, output.time).into());
+                let ended = match self.integrator {
+                    Integrator::Rk45 => solve!(DOPRI5 { dense_output, stiff_test }),
+                    Integrator::Dop853 => solve!(DOP853 { dense_output, stiff_test }),
+                    Integrator::Radau => solve!(RADAU { mass_storage: MatrixStorage::Identity }),
+                    Integrator::Bdf => solve!(BDF {}),
+                };
+                let ended = ended.map_err(EvaluationError::new)?;
+                (time, first_step, steps) = (output.time, Some(ended.h), steps + ended.steps.total);
+                y.copy_from_slice(&output.y);
+                let reason = match (ended.status, output.undefined_step.take()) {
+                    (_, Some(step)) if step.abs() > 1e-15 * end.abs().max(self.initial_time.abs()) => {
+                        first_step = Some(0.1 * step);
+                        continue;
+                    }
+                    (_, Some(_)) => "the solution is not finite",
+                    (Status::Success, _) => break,
+                    (Status::NeedLargerNMax, _) => "too many steps (stiff systems need Integrator::Radau)",
+                    _ => "no step is small enough, as where a solution grows without bounds",
+                };
+                let method = self.integrator;
+                return Err(format!("{method} ended at the time {time} after {steps} steps: {reason}").into());
+            }
         }
         Ok(())
     }
 
-    /// Integrates from `time` to `end`. Returns the next step, the number of steps, and the reason of the end.
-    #[expect(clippy::too_many_arguments, reason = "they are those of the integrators")]
-    fn run(
-        &self,
-        system: &dyn System,
-        time: f64,
-        y: &[f64],
-        end: f64,
-        atol: &Tolerance,
-        first_step: Option<f64>,
-        max_steps: usize,
-        output: &mut Output<'_>,
-    ) -> Result<(f64, usize, Status), EvaluationError> {
-        // A tolerance for each entry: some methods change those that they are given, once for each entry.
-        let (flat, rtol, atol) = (Flat(system), Tolerance::Vector(vec![self.rtol; y.len()]), atol.clone());
-        macro_rules! solve {
-            ($method:ident { $($setting:ident: $value:expr),* }) => {
-                $method { max_steps, first_step, $($setting: $value,)* ..$method::default() }
-                    .solve(&flat, time, y, end, rtol, atol, Some(output))
-            };
+    /// Returns the first step, where the method does not find a good one itself.
+    fn first_step(&self, system: &dyn System, y: &[f64], end: f64, atol: &Tolerance) -> Evaluated<Option<f64>> {
+        let [mut slope, mut next_slope, mut next] = [vec![0.0; y.len()], vec![0.0; y.len()], vec![0.0; y.len()]];
+        let (time, length) = (self.initial_time, end - self.initial_time);
+        system.derivative(time, y, &mut slope);
+        if !y.iter().chain(&slope).all(|value| value.is_finite()) {
+            return Err("the initial values, or the right sides there, are not finite".into());
         }
-        let ended = match self.integrator {
-            Integrator::Rk45 => solve!(DOPRI5 { dense_output: false, stiff_test: usize::MAX }),
-            Integrator::Dop853 => solve!(DOP853 { dense_output: false, stiff_test: usize::MAX }),
-            Integrator::Radau => solve!(RADAU { mass_storage: MatrixStorage::Identity }),
-            Integrator::Bdf => solve!(BDF {}),
-            Integrator::Lsoda => solve!(LSODA { jacobian_source: JacobianSource::UserProvided }),
+        let (direction, rtol, order) = (length.signum(), Tolerance::Scalar(self.rtol), 3);
+        let step = || {
+            let (slopes, next) = (&mut next_slope, &mut next);
+            hinit(&Flat(system), time, y, direction, &slope, slopes, next, order, length.abs(), atol, &rtol)
         };
-        ended.map(|ended| (ended.h, ended.steps.total, ended.status)).map_err(EvaluationError::new)
+        Ok(self.integrator.is_implicit().then(step))
     }
 }
 
@@ -186,6 +198,8 @@ struct Output<'a> {
     /// Time that the integration has reached, and the solution there.
     time: f64,
     y: Vec<f64>,
+    /// A step that led to a solution that is not finite; Radau takes such steps.
+    undefined_step: Option<f64>,
     /// Scratch for an interpolated solution.
     work: Vec<f64>,
     /// Rows of the times that are still to come.
@@ -196,6 +210,10 @@ struct Output<'a> {
 
 impl SolOut for Output<'_> {
     fn solout(&mut self, _: f64, time: &mut f64, y: &mut [f64], step: Option<&StepInterpolant<'_>>) -> ControlFlag {
+        if !y.iter().all(|y| y.is_finite()) {
+            self.undefined_step = Some(*time - self.time);
+            return ControlFlag::Interrupt;
+        }
         let direction = (*time - self.time).signum();
         self.time = *time;
         self.y.copy_from_slice(y);

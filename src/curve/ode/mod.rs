@@ -2,6 +2,8 @@
 
 mod curve;
 mod integration;
+#[cfg(test)]
+mod tests;
 
 pub use curve::FromDifferentialEquations;
 pub use integration::Integrator;
