@@ -7,6 +7,7 @@ mod certified;
 mod common;
 mod coverage;
 mod data;
+mod differential_equations;
 mod errors_in_x;
 mod fit;
 mod fit_plots;
