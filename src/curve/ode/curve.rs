@@ -1,6 +1,5 @@
 //! The curve of a system of differential equations, and how a fit of one is stated.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{array, iter};
@@ -10,7 +9,7 @@ use super::integration::{Integration, System};
 use crate::autodiff::Dual;
 use crate::curve::{Curve, CurveFit, Rows};
 use crate::parallel;
-use crate::problem::{Evaluated, EvaluationError};
+use crate::problem::Evaluated;
 
 /// Responses as a function of the time, the states and the parameters.
 type Observation<'f, const N: usize, const K: usize> =
@@ -26,6 +25,8 @@ pub struct FromDifferentialEquations<'f, F, I, const N: usize, const K: usize> {
     observation: Option<Observation<'f, N, K>>,
     outputs: usize,
     integration: Integration,
+    /// Parameters that are not fixed.
+    free: Vec<usize>,
     /// An integration has reached all times before. A failure is then one of the parameters, and a fit avoids them.
     has_succeeded: Arc<AtomicBool>,
 }
@@ -35,7 +36,7 @@ struct AtParameters<'a, F, const N: usize, const K: usize> {
     derivative: &'a F,
     /// Numbers that carry the derivatives by the parameters in `sensitive` alone.
     b: [Dual<f64, N>; N],
-    sensitive: Range<usize>,
+    sensitive: &'a [usize],
 }
 
 impl<F, const N: usize, const K: usize> AtParameters<'_, F, N, K> {
@@ -48,8 +49,8 @@ impl<F, const N: usize, const K: usize> AtParameters<'_, F, N, K> {
     fn states(&self, y: &[f64]) -> [Dual<f64, N>; K] {
         let (values, sensitivities) = y.split_at(K);
         let mut states: [Dual<f64, N>; K] = array::from_fn(|k| Dual::constant(values[k]));
-        for (state, gradient) in states.iter_mut().zip(sensitivities.chunks_exact(self.sensitive.len().max(1))) {
-            state.gradient[self.sensitive.clone()].copy_from_slice(gradient);
+        for (state, slopes) in states.iter_mut().zip(sensitivities.chunks_exact(self.sensitive.len().max(1))) {
+            self.sensitive.iter().zip(slopes).for_each(|(&j, &slope)| state.gradient[j] = slope);
         }
         states
     }
@@ -58,8 +59,8 @@ impl<F, const N: usize, const K: usize> AtParameters<'_, F, N, K> {
     fn write(&self, states: [Dual<f64, N>; K], y: &mut [f64]) {
         let (values, sensitivities) = y.split_at_mut(K);
         values.iter_mut().zip(&states).for_each(|(value, state)| *value = state.value);
-        for (gradient, state) in sensitivities.chunks_exact_mut(self.sensitive.len().max(1)).zip(&states) {
-            gradient.copy_from_slice(&state.gradient[self.sensitive.clone()]);
+        for (slopes, state) in sensitivities.chunks_exact_mut(self.sensitive.len().max(1)).zip(&states) {
+            self.sensitive.iter().zip(slopes).for_each(|(&j, slope)| *slope = state.gradient[j]);
         }
     }
 }
@@ -99,17 +100,17 @@ where
         &self,
         times: &[f64],
         parameters: &[f64],
-        sensitive: Range<usize>,
+        sensitive: &[usize],
         y: &mut [f64],
         jacobian: &mut [f64],
     ) -> Evaluated {
         let variable = |j| if sensitive.contains(&j) { Dual::variable(parameters[j], j) } else { parameters[j].into() };
         let b: [Dual<f64, N>; N] = array::from_fn(variable);
-        let system = AtParameters { derivative: &self.derivative, b, sensitive: sensitive.clone() };
+        let system = AtParameters { derivative: &self.derivative, b, sensitive };
         let mut initial = vec![0.0; system.len()];
         system.write((self.initial)(b).map(Into::into), &mut initial);
         // Tolerances of sensitivities are those of the states for a change of a parameter by its own size.
-        let sizes = parameters[sensitive.clone()].iter().map(|b| if *b == 0.0 { 1.0 } else { b.abs() });
+        let sizes = sensitive.iter().map(|&j| if parameters[j] == 0.0 { 1.0 } else { parameters[j].abs() });
         let atol = iter::repeat_n(1.0, K).chain(sizes.cycle()).map(|size| self.integration.atol / size);
         let atol: Vec<f64> = atol.take(initial.len()).collect();
         let mut visit = |time: f64, rows: &[usize], solution: &[f64]| {
@@ -123,7 +124,7 @@ where
                     let place = row * self.outputs + output;
                     y[place] = response.value;
                     let slopes = jacobian.iter_mut().skip(place * sensitive.len());
-                    slopes.zip(&response.gradient[sensitive.clone()]).for_each(|(entry, slope)| *entry = *slope);
+                    slopes.zip(sensitive).for_each(|(entry, &j)| *entry = response.gradient[j]);
                 }
             }
         };
@@ -163,27 +164,32 @@ where
     fn responses(&self, x: &[f64], width: usize, b: &[f64], y: &mut [f64]) -> Evaluated {
         self.check(width)?;
         y.fill(f64::NAN);
-        self.evaluate(x, b, 0..0, y, &mut [])
+        self.evaluate(x, b, &[], y, &mut [])
     }
 
     fn linearize(&self, x: &[f64], width: usize, b: &[f64], y: &mut [f64], jacobian: &mut [f64]) -> Evaluated {
         self.check(width)?;
         // Implicit methods factorise matrices: many small systems take less time than a large one.
         let group = if self.integration.integrator.is_implicit() { 1 } else { N };
+        let groups: Vec<&[usize]> = if self.free.is_empty() { vec![&[]] } else { self.free.chunks(group).collect() };
         let count = y.len();
-        let solutions = parallel::map(N.div_ceil(group), |first| {
-            let (mut y, mut columns) = (vec![f64::NAN; count], vec![f64::NAN; count * group]);
-            self.evaluate(x, b, first * group..(first + 1) * group, &mut y, &mut columns)?;
-            Ok::<_, EvaluationError>((y, columns))
+        let solutions = parallel::map(groups.len(), |group| {
+            let (mut y, mut columns) = (vec![f64::NAN; count], vec![f64::NAN; count * groups[group].len()]);
+            self.evaluate(x, b, groups[group], &mut y, &mut columns).map(|()| (y, columns))
         });
-        for (first, solution) in solutions.into_iter().enumerate() {
+        jacobian.fill(0.0);
+        for (group, solution) in groups.into_iter().zip(solutions) {
             let (solution, columns) = solution?;
             y.copy_from_slice(&solution);
-            for (row, columns) in jacobian.chunks_exact_mut(N).zip(columns.chunks_exact(group)) {
-                row[first * group..][..group].copy_from_slice(columns);
+            for (row, columns) in jacobian.chunks_exact_mut(N).zip(columns.chunks_exact(group.len().max(1))) {
+                group.iter().zip(columns).for_each(|(&j, &slope)| row[j] = slope);
             }
         }
         Ok(())
+    }
+
+    fn keep_within(&mut self, lower: &[f64], upper: &[f64]) {
+        self.free = (0..N).filter(|&j| lower[j] < upper[j]).collect();
     }
 
     fn derivatives_are_cheap(&self) -> bool {
@@ -244,6 +250,7 @@ impl<'a> CurveFit<'a, f64, ()> {
             observation: None,
             outputs: K,
             integration: Integration::default(),
+            free: (0..N).collect(),
             has_succeeded: Arc::default(),
         };
         CurveFit::curve(curve, t, y, &start)
@@ -284,7 +291,7 @@ where
         self.with_curve(|curve| (curve.integration.rtol, curve.integration.atol) = (relative, absolute))
     }
 
-    /// Sets the largest number of steps of an integration; 100,000 by default.
+    /// Sets the largest number of steps of an integration; 10,000 by default.
     pub fn max_steps(self, steps: usize) -> Self {
         self.with_curve(|curve| curve.integration.max_steps = steps)
     }

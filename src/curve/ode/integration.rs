@@ -71,7 +71,7 @@ pub(super) struct Integration {
 impl Default for Integration {
     fn default() -> Self {
         let integrator = Integrator::default();
-        Integration { integrator, initial_time: 0.0, rtol: 1e-10, atol: 1e-12, max_steps: 100_000 }
+        Integration { integrator, initial_time: 0.0, rtol: 1e-10, atol: 1e-12, max_steps: 10_000 }
     }
 }
 
@@ -166,7 +166,7 @@ impl Integration {
                     }
                     (_, Some(_)) => "the solution is not finite",
                     (Status::Success, _) => break,
-                    (Status::NeedLargerNMax, _) => "too many steps (stiff systems need Integrator::Radau)",
+                    (Status::NeedLargerNMax, _) => "too many steps; stiff systems need Integrator::Radau",
                     _ => "no step is small enough, as where a solution grows without bounds",
                 };
                 let method = self.integrator;

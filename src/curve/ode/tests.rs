@@ -139,3 +139,26 @@ fn an_integration_that_fails_is_an_error_at_first_and_then_nan() {
         }
     }
 }
+
+#[test]
+fn fixed_parameters_have_no_sensitivities() {
+    let (t, b) = ([1.0, 4.0], [0.55, 0.028, 0.84, 0.026, 33.0, 6.0]);
+    for integrator in ALL {
+        let fit = || {
+            let fit = CurveFit::differential_equations(prey, |[.., x, y]| [x, y], &[0.0], &[0.0], [1.0; 6]);
+            fit.integrator(integrator)
+        };
+        let (all, slopes) = linearized(fit(), &t, &b).unwrap();
+        for free in [&[0, 2, 3, 5][..], &[]] {
+            let fixed = fit().with_curve(|curve| {
+                curve.keep_within(&b, &std::array::from_fn::<_, 6, _>(|j| b[j] + f64::from(free.contains(&j))))
+            });
+            let (y, jacobian) = linearized(fixed, &t, &b).unwrap();
+            assert!(y.iter().zip(&all).all(|(y, all)| (y / all - 1.0).abs() < 1e-7), "{integrator} {y:?} {all:?}");
+            for (entry, (found, all)) in jacobian.iter().zip(&slopes).enumerate() {
+                let expected = if free.contains(&(entry % 6)) { *all } else { 0.0 };
+                assert!((found - expected).abs() <= 1e-6 * all.abs(), "{integrator} {entry} {found} {expected}");
+            }
+        }
+    }
+}
