@@ -58,6 +58,9 @@ pub(super) trait System {
     fn jacobian(&self, time: f64, states: &[f64], jacobian: &mut [f64]);
 }
 
+/// Takes a time, the rows that have it, and the solution there.
+type Visit<'a> = dyn FnMut(f64, &[usize], &[f64]) + 'a;
+
 /// Settings of the integration.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Integration {
@@ -104,7 +107,7 @@ impl Integration {
         initial: &[f64],
         atol: &[f64],
         times: &[f64],
-        visit: &mut dyn FnMut(f64, &[usize], &[f64]),
+        visit: &mut Visit<'_>,
     ) -> Evaluated {
         let mut rows: Vec<usize> = (0..times.len()).filter(|&row| times[row].is_finite()).collect();
         rows.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
@@ -124,7 +127,7 @@ impl Integration {
         atol: &Tolerance,
         groups: impl Iterator<Item = &'g [usize]>,
         times: &[f64],
-        visit: &mut dyn FnMut(f64, &[usize], &[f64]),
+        visit: &mut Visit<'_>,
     ) -> Evaluated {
         let mut groups: Vec<&[usize]> = groups.collect();
         if let Some(first) = groups.first().filter(|first| times[first[0]] == self.initial_time) {
@@ -205,7 +208,7 @@ struct Output<'a> {
     /// Rows of the times that are still to come.
     groups: &'a [&'a [usize]],
     times: &'a [f64],
-    visit: &'a mut dyn FnMut(f64, &[usize], &[f64]),
+    visit: &'a mut Visit<'a>,
 }
 
 impl SolOut for Output<'_> {
