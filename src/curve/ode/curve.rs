@@ -210,7 +210,7 @@ impl<'a> CurveFit<'a, f64, ()> {
     ///
     /// // A drug by mouth: amounts in gut and blood, of which samples give the concentration in the blood.
     /// let hours = [0.5, 1.0, 2.0, 4.0, 6.0, 9.0, 12.0];
-    /// let concentrations = [1.87, 2.91, 3.58, 2.91, 1.98, 1.04, 0.53];
+    /// let concentrations = [2.13, 2.99, 3.28, 2.26, 1.42, 0.66, 0.32];
     /// let fit = CurveFit::differential_equations(
     ///     |_, [gut, blood], [ka, ke, _]| [-ka * gut, ka * gut - ke * blood],
     ///     |_| [100.0, 0.0],
