@@ -227,7 +227,7 @@ fn what_is_wrong_is_said() {
         (growth().tolerances(0.0, 1e-9).fit(), "the relative tolerance must be between 0 and 1, not 0"),
         (growth().tolerances(1e-9, -1.0).fit(), "the absolute tolerance must be positive and finite, not -1"),
         (growth().max_steps(0).fit(), "no integration has 0 steps from the initial time 0"),
-        (growth().max_steps(2).fit(), "DOP853 ended at the time"),
+        (growth().max_steps(2).fit(), "Dop853 ended at the time"),
         (growth().initial_time(f64::NAN).fit(), "the initial time NaN"),
         (growth().start("b3", 1e300).fit(), "are not finite"),
     ];

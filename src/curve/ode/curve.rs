@@ -98,12 +98,18 @@ where
     /// Fills in the responses to the times, and their derivatives by some parameters, a row for each response.
     fn evaluate(
         &self,
-        times: &[f64],
+        (times, width): (&[f64], usize),
         parameters: &[f64],
         sensitive: &[usize],
         y: &mut [f64],
         jacobian: &mut [f64],
     ) -> Evaluated {
+        if width != 1 {
+            return Err(format!("differential equations have one predictor, the time, not {width}").into());
+        }
+        // Times that an integration does not reach have no answer.
+        y.fill(f64::NAN);
+        jacobian.fill(f64::NAN);
         let variable = |j| if sensitive.contains(&j) { Dual::variable(parameters[j], j) } else { parameters[j].into() };
         let b: [Dual<f64, N>; N] = array::from_fn(variable);
         let system = AtParameters { derivative: &self.derivative, b, sensitive };
@@ -133,14 +139,6 @@ where
         let has_succeeded = self.has_succeeded.fetch_or(solved.is_ok(), Ordering::Relaxed);
         if has_succeeded { Ok(()) } else { solved }
     }
-
-    /// Checks everything but the parameters.
-    fn check(&self, width: usize) -> Evaluated {
-        if width != 1 {
-            return Err(format!("differential equations have one predictor, the time, not {width}").into());
-        }
-        self.integration.check()
-    }
 }
 
 impl<F, I, V, const N: usize, const K: usize> Curve<f64> for FromDifferentialEquations<'_, F, I, N, K>
@@ -162,20 +160,17 @@ where
     }
 
     fn responses(&self, x: &[f64], width: usize, b: &[f64], y: &mut [f64]) -> Evaluated {
-        self.check(width)?;
-        y.fill(f64::NAN);
-        self.evaluate(x, b, &[], y, &mut [])
+        self.evaluate((x, width), b, &[], y, &mut [])
     }
 
     fn linearize(&self, x: &[f64], width: usize, b: &[f64], y: &mut [f64], jacobian: &mut [f64]) -> Evaluated {
-        self.check(width)?;
         // Implicit methods factorise matrices: many small systems take less time than a large one.
         let group = if self.integration.integrator.is_implicit() { 1 } else { N };
         let groups: Vec<&[usize]> = if self.free.is_empty() { vec![&[]] } else { self.free.chunks(group).collect() };
         let count = y.len();
         let solutions = parallel::map(groups.len(), |group| {
-            let (mut y, mut columns) = (vec![f64::NAN; count], vec![f64::NAN; count * groups[group].len()]);
-            self.evaluate(x, b, groups[group], &mut y, &mut columns).map(|()| (y, columns))
+            let (mut y, mut columns) = (vec![0.0; count], vec![0.0; count * groups[group].len()]);
+            self.evaluate((x, width), b, groups[group], &mut y, &mut columns).map(|()| (y, columns))
         });
         jacobian.fill(0.0);
         for (group, solution) in groups.into_iter().zip(solutions) {
@@ -226,9 +221,9 @@ impl<'a> CurveFit<'a, f64, ()> {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     ///
-    /// States and their sensitivities, the derivatives by the parameters, are integrated together to the same
-    /// [`tolerances`](CurveFit::tolerances), 10⁻¹⁰ relatively and 10⁻¹² absolutely; the responses alone take the states alone. The
-    /// [`integrator`](CurveFit::integrator) is DOP853; stiff systems need [`Integrator::Radau`]. Where an integration
+    /// States and their sensitivities, the derivatives by the parameters that are not fixed, are integrated together, by implicit methods for
+    /// one parameter after the other, to the same [`tolerances`](CurveFit::tolerances), 10⁻¹⁰ relatively and 10⁻¹² absolutely; the
+    /// responses alone take the states alone. The [`integrator`](CurveFit::integrator) is DOP853; stiff systems need [`Integrator::Radau`]. Where an integration
     /// fails, as for a solution that grows without bounds, the fit takes a shorter step; at the start, the reason is the error. Right sides
     /// with jumps between the times, such as doses on the way, may pass unseen: fit the parts as data sets of a
     /// [`GlobalFit`](crate::GlobalFit). Equations are solved in double precision.

@@ -1,6 +1,5 @@
 //! Integration of first-order systems, with or without their sensitivities, by the crate `ivp`.
 
-use std::fmt::{self, Display, Formatter};
 use std::slice;
 
 use ivp::dense::StepInterpolant;
@@ -31,17 +30,6 @@ impl Integrator {
     /// Returns true for the methods that solve systems of equations, in a time that grows with the cube of their size.
     pub(super) fn is_implicit(self) -> bool {
         matches!(self, Integrator::Radau | Integrator::Bdf)
-    }
-}
-
-impl Display for Integrator {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Integrator::Rk45 => "RK45",
-            Integrator::Dop853 => "DOP853",
-            Integrator::Radau => "Radau",
-            Integrator::Bdf => "BDF",
-        })
     }
 }
 
@@ -80,7 +68,7 @@ impl Default for Integration {
 
 impl Integration {
     /// Returns an error for settings with which nothing can be integrated.
-    pub(super) fn check(&self) -> Evaluated {
+    fn check(&self) -> Evaluated {
         let Integration { rtol, atol, max_steps, initial_time, .. } = *self;
         if !(rtol > 0.0 && rtol < 1.0) {
             return Err(format!("the relative tolerance must be between 0 and 1, not {rtol}").into());
@@ -89,8 +77,7 @@ impl Integration {
             return Err(format!("the absolute tolerance must be positive and finite, not {atol}").into());
         }
         if max_steps == 0 || !initial_time.is_finite() {
-            let settings = format!("{max_steps} steps from the initial time {initial_time}");
-            return Err(format!("no integration has {settings}").into());
+            return Err(format!("no integration has {max_steps} steps from the initial time {initial_time}").into());
         }
         Ok(())
     }
@@ -100,7 +87,7 @@ impl Integration {
     ///
     /// # Errors
     ///
-    /// Where the integration ended early; times beyond that are not visited.
+    /// Settings with which nothing can be integrated, and an integration that ended early; times beyond its end are not visited.
     pub(super) fn solve(
         &self,
         system: &dyn System,
@@ -109,6 +96,7 @@ impl Integration {
         times: &[f64],
         visit: &mut Visit<'_>,
     ) -> Evaluated {
+        self.check()?;
         let mut rows: Vec<usize> = (0..times.len()).filter(|&row| times[row].is_finite()).collect();
         rows.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
         let groups: Vec<&[usize]> = rows.chunk_by(|&a, &b| times[a] == times[b]).collect();
@@ -173,7 +161,7 @@ impl Integration {
                     _ => "no step is small enough, as where a solution grows without bounds",
                 };
                 let method = self.integrator;
-                return Err(format!("{method} ended at the time {time} after {steps} steps: {reason}").into());
+                return Err(format!("{method:?} ended at the time {time} after {steps} steps: {reason}").into());
             }
         }
         Ok(())

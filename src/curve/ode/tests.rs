@@ -99,7 +99,7 @@ fn solutions_are_those_of_a_formula_at_all_times() {
             for (found, exact) in pairs {
                 assert!(
                     t.is_nan() && found.is_nan() || (found - exact).abs() < 2e-8,
-                    "{integrator} {t} {found} {exact}"
+                    "{integrator:?} {t} {found} {exact}"
                 );
             }
         }
@@ -116,12 +116,12 @@ fn an_integration_that_fails_is_an_error_at_first_and_then_nan() {
         };
         // Infinite at the time 1 / b.
         let error = linearized(square(), &[0.5, 2.0], &[1.0]).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("{integrator} ended at the time ")), "{error}");
+        assert!(error.starts_with(&format!("{integrator:?} ended at the time ")), "{error}");
         square().with_curve(|curve| {
             let mut y = [0.0; 2];
             curve.responses(&[0.5, 2.0], 1, &[0.1], &mut y).unwrap();
             curve.responses(&[0.5, 2.0], 1, &[1.0], &mut y).unwrap();
-            assert!((y[0] - 2.0).abs() < 1e-7 && y[1].is_nan(), "{integrator} {y:?}");
+            assert!((y[0] - 2.0).abs() < 1e-7 && y[1].is_nan(), "{integrator:?} {y:?}");
         });
         let error = linearized(square().max_steps(3), &[0.5], &[1.0]).unwrap_err().to_string();
         assert!(error.contains("too many steps"), "{error}");
@@ -135,7 +135,7 @@ fn an_integration_that_fails_is_an_error_at_first_and_then_nan() {
                 [1.0],
             );
             let error = linearized(fit.integrator(integrator), &[0.1, 5.0], &[1.0]).unwrap_err().to_string();
-            assert!(error.contains(what), "{integrator}: {error}");
+            assert!(error.contains(what), "{integrator:?}: {error}");
         }
     }
 }
@@ -154,10 +154,10 @@ fn fixed_parameters_have_no_sensitivities() {
                 curve.keep_within(&b, &std::array::from_fn::<_, 6, _>(|j| b[j] + f64::from(free.contains(&j))))
             });
             let (y, jacobian) = linearized(fixed, &t, &b).unwrap();
-            assert!(y.iter().zip(&all).all(|(y, all)| (y / all - 1.0).abs() < 1e-7), "{integrator} {y:?} {all:?}");
+            assert!(y.iter().zip(&all).all(|(y, all)| (y / all - 1.0).abs() < 1e-7), "{integrator:?} {y:?} {all:?}");
             for (entry, (found, all)) in jacobian.iter().zip(&slopes).enumerate() {
                 let expected = if free.contains(&(entry % 6)) { *all } else { 0.0 };
-                assert!((found - expected).abs() <= 1e-6 * all.abs(), "{integrator} {entry} {found} {expected}");
+                assert!((found - expected).abs() <= 1e-6 * all.abs(), "{integrator:?} {entry} {found} {expected}");
             }
         }
     }
