@@ -177,8 +177,7 @@ fn odrpacks_example_of_two_responses() {
     };
     let fit = CurveFit::with_responses(dielectric, &x, &y, [4.0, 2.0, 7.0, 0.4, 0.5]).sigma_x(&sigma_x).fit().unwrap();
     assert!(fit.report().is_converged(), "{fit}");
-    let published =
-        [4.3799880305938963, 2.4333057577497703, 8.0028845899503978, 0.5101147161764654, 0.5173902330489161];
+    let published = [4.3799880305938963, 2.4333057577497703, 8.0028845899503978, 0.5101147161764654, 0.5173902330489161];
     assert_values(&fit, &published, 1e-6);
     let by_rows = (37.0_f64 / 16.0).sqrt();
     let errors = [0.0130625231081944, 0.0130499785273277, 0.1167085962217757, 0.0132642749596149, 0.0288529201353984];
@@ -197,24 +196,9 @@ fn a_resonance() {
         578.5, 418.5, 275.5,
     ];
     let sigma_x = [
-        0.000972971,
-        0.000948268,
-        0.000707632,
-        0.000706679,
-        0.000706074,
-        0.000703918,
-        0.000698955,
-        0.000456856,
-        0.000455207,
-        0.000662717,
-        0.000654619,
-        0.000652694,
-        0.000000859202,
-        0.00106589,
-        0.00106378,
-        0.00125483,
-        0.00140818,
-        0.00241839,
+        0.000972971, 0.000948268, 0.000707632, 0.000706679, 0.000706074, 0.000703918, 0.000698955, 0.000456856,
+        0.000455207, 0.000662717, 0.000654619, 0.000652694, 0.000000859202, 0.00106589, 0.00106378, 0.00125483,
+        0.00140818, 0.00241839,
     ];
     let peak = Formula::parse("a * g * c / sqrt((x^2 - c^2)^2 + (g * x)^2)").unwrap();
     let fit = CurveFit::model(peak, &x, &y, &[1000.0, 0.1, 3.8]).sigma(&[0.29; 18]).sigma_x(&sigma_x).fit().unwrap();
@@ -321,8 +305,9 @@ fn intervals_cover() {
             let curve = |x: f64| if is_line { truth[0] + truth[1] * x } else { truth[0] * (-truth[1] * x).exp() };
             let [x, y] = noisy(seed, 25, [sigma_x, sigma_y], curve);
             let sigma = [sigma_y; 25];
-            let intervals =
-                |fit: Result<FittedCurve<'_, f64>, CurveError>| fit.unwrap().confidence_intervals(0.95).unwrap();
+            let intervals = |fit: Result<FittedCurve<'_, f64>, CurveError>| {
+                fit.unwrap().confidence_intervals(0.95).unwrap()
+            };
             let intervals = if is_line {
                 let fit = CurveFit::model(model!(|x; a, b| a + b * x), &x, &y, &[1.0, 0.0]).sigma(&sigma);
                 intervals(fit.sigma_x(&[sigma_x]).errors_in_x(method).absolute_sigma(is_known).fit())
@@ -402,7 +387,10 @@ fn wrong_errors_are_named() {
         "sigma_x is -0.2 in row 2, column 1: it must not be negative"
     );
     let error = line().sigma_x(&[0.1, 0.1, f64::NAN, 0.1]).fit().map(|_| ()).unwrap_err();
-    assert!(matches!(&error, CurveError::NonFiniteDatum { variable, row: 2, .. } if variable == "sigma_x"), "{error}");
+    assert!(
+        matches!(&error, CurveError::NonFiniteDatum { variable, row: 2, .. } if variable == "sigma_x"),
+        "{error}"
+    );
     for fit in [
         line().counts().sigma_x(&[0.1]),
         line().variable_projection(true).sigma_x(&[0.1]),
@@ -427,12 +415,7 @@ fn wrong_errors_are_named() {
     let (sigma_x, sigma_y) = ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.2; 6]);
     let all = CurveFit::new(|x, [a, b]: [Dual<f64, 2>; 2]| a + b * x, &x, &y, [0.0, 1.0]).sigma(&sigma_y);
     let all = all.sigma_x(&sigma_x).nan_policy(NanPolicy::Omit).mask(&[true, true, true, true, true, false][..]);
-    let few = CurveFit::new(
-        |x, [a, b]: [Dual<f64, 2>; 2]| a + b * x,
-        &[1.0, 2.0, 3.0, 4.0],
-        &[1.1, 2.0, 2.9, 4.2],
-        [0.0, 1.0],
-    );
+    let few = CurveFit::new(|x, [a, b]: [Dual<f64, 2>; 2]| a + b * x, &[1.0, 2.0, 3.0, 4.0], &[1.1, 2.0, 2.9, 4.2], [0.0, 1.0]);
     let few = few.sigma(&[0.2; 4]).sigma_x(&[0.1, 0.2, 0.4, 0.5]).fit().unwrap();
     let all = all.fit().unwrap();
     assert_eq!(all.parameters(), few.parameters());
