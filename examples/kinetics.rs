@@ -1,5 +1,5 @@
-//! Fits a model that is a system of differential equations, integrated by the crate `ivp`: a drug by mouth, absorbed from the gut in
-//! proportion to what is left there, and eliminated from the blood by an enzyme that saturates.
+//! Fits a model that is a system of differential equations: a drug by mouth, absorbed from the gut in proportion to what is left there,
+//! and eliminated from the blood by an enzyme that saturates.
 //!
 //! ```text
 //! cargo run --release --example kinetics
@@ -7,36 +7,22 @@
 //!
 //! Beside it, with SciPy's `solve_ivp` and `curve_fit`: `examples/python/kinetics.py`.
 
-use ivp::prelude::{FirstOrderSystem, Ivp, Method};
-use marquardt::{CurveError, CurveFit, EvaluationError, FittedCurve, autodiff::Difference};
+use marquardt::{CurveError, CurveFit, FittedCurve};
 
 /// When the blood was looked at, after 100 mg were taken. The data are simulated with normal errors: absorption = 0.8, vmax = 11, km = 9,
 /// standard deviation 0.5.
 const HOURS: [f64; 12] = [0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0];
 const MILLIGRAMS: [f64; 12] = [17.9, 28.5, 47.6, 57.2, 62.4, 64.0, 58.5, 52.2, 43.6, 28.8, 12.5, 2.9];
 
-/// Absorption, vmax and km.
-struct Drug<'a>(&'a [f64]);
-
-impl FirstOrderSystem for Drug<'_> {
-    /// Of the milligrams in gut and blood.
-    fn derivative(&self, _hours: f64, amounts: &[f64], changes: &mut [f64]) {
-        changes[0] = -self.0[0] * amounts[0];
-        changes[1] = -changes[0] - self.0[1] * amounts[1] / (self.0[2] + amounts[1]);
-    }
-}
-
-/// Milligrams in the blood at these hours, which ascend.
-fn simulate(hours: &[f64], b: &[f64], blood: &mut [f64]) -> Result<(), EvaluationError> {
-    let drug = Drug(b);
-    let integration = Ivp::first_order(&drug, 0.0, hours[hours.len() - 1], &[100.0, 0.0]).method(Method::DOP853);
-    let solution = integration.rtol(1e-10).atol(1e-10).t_eval(hours.to_vec()).solve().map_err(EvaluationError::new);
-    solution.map(|solution| blood.iter_mut().zip(&solution.y).for_each(|(blood, amounts)| *blood = amounts[1]))
-}
-
 fn fit() -> Result<FittedCurve<'static, f64>, CurveError> {
-    let fit = CurveFit::numeric_rows(simulate, Difference::Central, &HOURS, &MILLIGRAMS, &[1.0, 10.0, 10.0]);
-    let fit = fit.accuracy(1e-10).names(["absorption", "vmax", "km"]);
+    let fit = CurveFit::differential_equations(
+        |_, [gut, blood], [absorption, vmax, km]| [-absorption * gut, absorption * gut - vmax * blood / (km + blood)],
+        |_| [100.0, 0.0],
+        &HOURS,
+        &MILLIGRAMS,
+        [1.0, 10.0, 10.0],
+    );
+    let fit = fit.observed(|_, [_, blood], _| [blood]).names(["absorption", "vmax", "km"]);
     fit.bounds("absorption", 0.0..).bounds("vmax", 0.0..).bounds("km", 1e-3..).fit()
 }
 

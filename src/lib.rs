@@ -142,6 +142,7 @@
 //! | `full` | all of these but `mpi` |
 //! | `json` | a `FitSummary` becomes JSON, and a `StoredFit` is saved and loaded; with `serde` |
 //! | `mpi` | ranks are processes, on one machine or many; needs MPI and libclang, see [`distributed`] |
+//! | `ode` | curves that are solutions of differential equations, by `CurveFit::differential_equations`; double precision |
 //! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG; not on `wasm32`. Programs then contain the font Noto Sans, whose licence is in the file `NOTICE` |
 //! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
 //! | `rayon` | solves of graphs, large curve fits and large dense systems, and fits of many data sets, from many starts and of resampled data, run on all cores |

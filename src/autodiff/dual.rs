@@ -62,6 +62,14 @@ impl<T: Real, const N: usize> Dual<T, N> {
     }
 }
 
+/// A number without derivatives.
+impl<T: Real, const N: usize> From<T> for Dual<T, N> {
+    #[inline]
+    fn from(value: T) -> Self {
+        Dual::constant(value)
+    }
+}
+
 /// A gradient, given its entries. A plain loop is compiled in a fraction of the time of `std::array::from_fn`.
 #[inline(always)]
 fn gradient_of<T: Real, const N: usize>(entry: impl Fn(usize) -> T) -> [T; N] {

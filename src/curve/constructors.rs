@@ -173,7 +173,7 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     }
 
     /// Fits a closure `|x, b, y|` that fills in all responses by one call, for simulators and integrators, with derivatives by
-    /// differences. Each parameter that is free takes one more call (forward differences) or two (central ones) a linearisation;
+    /// differences; `differential_equations` (feature `ode`) integrates by itself, with exact derivatives. Each parameter that is free takes one more call (forward differences) or two (central ones) a linearisation;
     /// with the feature `rayon` these are made on all cores at once. The fit keeps the last responses, and calls the closure once for a
     /// point.
     ///

@@ -62,6 +62,8 @@ mod near_names;
 mod nested;
 mod noise;
 mod numeric_rows;
+#[cfg(feature = "ode")]
+mod ode;
 mod other_starts;
 mod parameter;
 mod parameters;
@@ -120,6 +122,8 @@ pub use multi_start::{MultiStart, MultiStartError};
 pub use nan_policy::NanPolicy;
 pub use nested::{FTest, f_test, likelihood_ratio_test};
 pub use numeric_rows::FromNumericRows;
+#[cfg(feature = "ode")]
+pub use ode::{FromDifferentialEquations, Integrator};
 pub use parameters::Parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use plot::{Plot, PlotError, Series};

@@ -9,7 +9,7 @@
 //! | [`many_fits`] | fits of one model to every pixel of an image |
 //! | [`graphs`] | poses, cameras and maps, with the names of Ceres |
 //! | [`networks`] | training of small networks, by Levenberg–Marquardt or Adam |
-//! | [`differential_equations`] | differential equations solved by networks |
+//! | [`differential_equations`] | curves that are solutions of differential equations; networks that solve them |
 //! | [`ranks`] | fits over several processes or machines |
 //! | [`accuracy_and_speed`], [`defaults`] | measurements of accuracy and speed, and the reasons for the defaults |
 

@@ -10,6 +10,7 @@ mod common;
 mod coverage;
 mod data;
 mod derived;
+mod differential_equations;
 mod errors_in_x;
 mod fit;
 mod fit_plots;
