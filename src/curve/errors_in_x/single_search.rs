@@ -132,7 +132,7 @@ impl<T: Real> Kernel for Advance<'_, T> {
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Advance { searches, is_first } = self;
         let count = searches.rows.len();
-        let SingleSearches { lengths: _, last, .. } = *searches;
+        let last = searches.last;
         let (here, sides) = searches.responses.split_at(count);
         let (ahead, behind) = sides.split_at(count);
         let (x_ahead, x_behind) = searches.around[count..].split_at(count);
