@@ -26,6 +26,7 @@ mod plots;
 mod profile;
 #[path = "../reference/mod.rs"]
 mod reference;
+mod relations;
 mod robust;
 mod rotated_peak;
 mod runaways;
