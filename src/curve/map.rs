@@ -136,8 +136,7 @@ impl<T: Real> ParameterMap<T> {
     /// The free ones of all parameters, in units of their scales.
     pub(super) fn gather(&self, all: &[T]) -> Vec<T> {
         let plain: Vec<T> = zip(&self.free, &self.scales).map(|(&index, &scale)| all[index] / scale).collect();
-        let value = |k: usize| self.row_at(k).map_or(plain[k], |row| row.limited(&plain));
-        (0..plain.len()).map(value).collect()
+        if self.basis.is_some() { self.coordinates(&plain) } else { plain }
     }
 
     /// The bounds of the free parameters, in units of their scales.

@@ -8,7 +8,7 @@ use super::{Member, Row};
 use crate::real::Real;
 
 /// Squared share of a normal outside the span of the others, below which it depends on them.
-const DEPENDENT: f64 = 1e-12;
+const DEPENDENT: f64 = 1e-8;
 
 /// Preference for parameters without bounds as those that follow from the value of a relation.
 const PREFERENCE: f64 = 16.0;
@@ -97,7 +97,9 @@ fn inverse<T: Real>(rows: &[Row], places: &[Option<usize>]) -> Vec<T> {
         Some(_) => f64::from(u8::from(k == pivots[i].0)),
         None => -rows[pivots[i].1].normal[k],
     });
-    if let Some(solved) = system.lu().solve(&right) {
+    if !pivots.is_empty()
+        && let Some(solved) = system.lu().solve(&right)
+    {
         pivots.iter().enumerate().for_each(|(i, &(k, _))| inverse.set_row(k, &solved.row(i)));
     }
     inverse.transpose().iter().map(|&entry| T::from_f64(entry)).collect()

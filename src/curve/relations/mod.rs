@@ -25,6 +25,9 @@ use crate::solver::{ActiveBound, SolveError};
 /// Units in the last place by which rounding may violate a relation.
 const ROUNDING: f64 = 64.0;
 
+/// Largest ratio of the terms that a parameter follows from to its own size.
+const FARTHEST: f64 = 1e3;
+
 /// Distances from its relations to which a start is moved, relative to their terms: the first that is possible.
 const MARGINS: [f64; 3] = [1e-3, 1e-6, 0.0];
 
@@ -68,17 +71,23 @@ impl Row {
         terms.fold((0.0, 0.0), |(value, size), term| (value + term, size + term.abs()))
     }
 
-    /// The value, within the limits.
-    pub(super) fn limited<T: Real>(&self, x: &[T]) -> T {
-        T::from_f64(self.value(x).0).max(T::from_f64(self.lower)).min(T::from_f64(self.upper))
+    /// The value, within the limits; a limit from which only rounding of parameters of these sizes parts it.
+    fn limited<T: Real>(&self, x: &[T], sizes: &[f64]) -> T {
+        let (value, rounding) = (self.value(x).0, ROUNDING * T::EPSILON.to_f64() * self.size(sizes));
+        let value = if value - self.lower <= rounding { self.lower } else { value };
+        T::from_f64(if self.upper - value <= rounding { self.upper } else { value })
     }
 
-    /// Returns true if the value is beyond a limit by more than rounding.
-    fn is_violated<T: Real>(&self, x: &[T]) -> bool {
-        let (value, size) = self.value(x);
-        let rounding =
-            |limit: f64| ROUNDING * T::EPSILON.to_f64() * (size + if limit.is_finite() { limit.abs() } else { 0.0 });
-        !(value >= self.lower - rounding(self.lower) && value <= self.upper + rounding(self.upper))
+    /// Sum of the absolute terms, for parameters of these sizes, and the larger limit.
+    fn size(&self, sizes: &[f64]) -> f64 {
+        let limits = [self.lower, self.upper].into_iter().filter(|limit| limit.is_finite()).map(f64::abs);
+        limits.fold(0.0, f64::max) + zip(&self.normal, sizes).map(|(slope, size)| slope.abs() * size).sum::<f64>()
+    }
+
+    /// Returns true if the value is beyond a limit by more than rounding of parameters of these sizes.
+    fn is_violated<T: Real>(&self, x: &[T], sizes: &[f64]) -> bool {
+        let (value, rounding) = (self.value(x).0, ROUNDING * T::EPSILON.to_f64() * self.size(sizes));
+        !(value >= self.lower - rounding && value <= self.upper + rounding)
     }
 
     /// The limits of a row whose normal is a multiple of this one become limits of this one.
@@ -202,9 +211,16 @@ impl<T: Real> ParameterMap<T> {
         zip(&self.free, &self.scales).map(|(&index, &scale)| all[index] / scale).collect()
     }
 
+    /// The coordinates of free parameters in units of their scales.
+    pub(super) fn coordinates(&self, plain: &[T]) -> Vec<T> {
+        let sizes = self.term_sizes(plain);
+        let value = |k: usize| self.row_at(k).map_or(plain[k], |row| row.limited(plain, &sizes));
+        (0..plain.len()).map(value).collect()
+    }
+
     /// All constraints: the distances of a point from them, less a margin for relations.
     fn constraints(&self, x: &[T], margin: f64) -> (Vec<Member>, Vec<Constraint>) {
-        let (mut members, mut constraints) = (Vec::new(), Vec::new());
+        let (mut members, mut constraints, sizes) = (Vec::new(), Vec::new(), self.term_sizes(x));
         let mut add = |member, normal: &dyn Fn(usize) -> f64, slack: f64| {
             if slack < f64::INFINITY {
                 members.push(member);
@@ -221,11 +237,25 @@ impl<T: Real> ParameterMap<T> {
             let (value, size) = row.value(x);
             let margin = if row.upper - row.lower > 4.0 * margin * size { margin * size } else { 0.0 };
             // Rounding is no violation.
-            let slack = |slack: f64| if row.is_violated(x) || slack > 0.0 { slack - margin } else { -margin };
+            let slack = |slack: f64| if row.is_violated(x, &sizes) || slack > 0.0 { slack - margin } else { -margin };
             add(Member::Row(r), &|k| -row.normal[k], slack(value - row.lower));
             add(Member::Row(r), &|k| row.normal[k], slack(row.upper - value));
         }
         (members, constraints)
+    }
+
+    /// Sizes of the terms by which the rounding errors of the free parameters are judged: one that follows from a relation is rounded as its
+    /// terms are, even if it is zero.
+    fn term_sizes(&self, x: &[T]) -> Vec<f64> {
+        let own: Vec<f64> = x.iter().map(|x| x.to_f64().abs()).collect();
+        let (mut of_terms, least) = (own.clone(), sizes(x));
+        for row in &self.relations.rows {
+            let size = row.size(&own);
+            for (k, slope) in row.normal.iter().enumerate().filter(|(_, slope)| **slope != 0.0) {
+                of_terms[k] = of_terms[k].max((size / slope.abs()).min(FARTHEST * least[k]));
+            }
+        }
+        of_terms
     }
 
     /// A step of the free parameters in units of their scales, as far as bounds allow; parameters that are tied follow.
@@ -233,7 +263,12 @@ impl<T: Real> ParameterMap<T> {
         let mut moved = all.to_vec();
         for ((&index, &scale), &step) in zip(&self.free, &self.scales).zip(step).filter(|(_, step)| **step != 0.0) {
             let Parameter { lower, upper, .. } = self.parameters[index];
-            moved[index] = (all[index] + T::from_f64(share * step) * scale).max(lower).min(upper);
+            let value = all[index] + T::from_f64(share * step) * scale;
+            let is_near = |bound: T| {
+                (value - bound).abs() <= T::from_f64(ROUNDING) * T::EPSILON * all[index].abs().max(bound.abs())
+            };
+            let bound = [lower, upper].into_iter().find(|&bound| bound.is_finite() && is_near(bound));
+            moved[index] = bound.unwrap_or(value.max(lower).min(upper));
         }
         let free = self.plain(&moved);
         self.expand(&free, &mut moved, &mut self.begin().1);
@@ -301,13 +336,15 @@ impl<T: Real> ParameterMap<T> {
             return true;
         }
         let x = self.plain(all);
+        let sizes = self.term_sizes(&x);
         let is_outside = |&k: &usize| {
             let Parameter { lower, upper, .. } = self.parameters[self.free[k]];
             self.row_at(k).is_some() && !(lower <= all[self.free[k]] && all[self.free[k]] <= upper)
         };
         let is_coordinate = |r: usize| self.basis.as_ref().is_some_and(|basis| basis.rows.contains(&Some(r)));
         let rows = self.relations.rows.iter().enumerate();
-        let violated = rows.filter(|(r, row)| !is_coordinate(*r) && row.is_violated(&x)).map(|(r, _)| Member::Row(r));
+        let violated =
+            rows.filter(|(r, row)| !is_coordinate(*r) && row.is_violated(&x, &sizes)).map(|(r, _)| Member::Row(r));
         let violated: Vec<Member> = (0..x.len()).filter(is_outside).map(Member::Parameter).chain(violated).collect();
         if let Some(basis) = &self.basis
             && let Ok(mut violations) = basis.violations.lock()
@@ -330,6 +367,17 @@ impl<T: Real> ParameterMap<T> {
         map.within_bounds()
     }
 
+    /// The same map with as many of these members as coordinates, the first ones first, as leave the point allowed, but for rounding.
+    fn based_near(&self, members: &[Member], at: &[T]) -> Self {
+        let allows = |map: &Self| {
+            let (mut all, mut derivative) = (at.to_vec(), map.begin().1);
+            map.expand(&map.gather(at), &mut all, &mut derivative);
+            map.allows(&all)
+        };
+        let maps = (0..=members.len()).rev().map(|count| self.based_on(&members[..count], at));
+        maps.into_iter().find(allows).unwrap_or_else(|| self.clone())
+    }
+
     /// The same map with the values of these relations as coordinates that stay where they are.
     pub(super) fn with_relations_held(&self, active: &[ActiveBound<T>], relations: &[usize], at: &[T]) -> Self {
         if relations.is_empty() {
@@ -340,9 +388,9 @@ impl<T: Real> ParameterMap<T> {
         let rows = self.relations.rows.iter().enumerate().filter(|(_, row)| is_held(row));
         let bounds = active.iter().filter_map(place).map(Member::Parameter);
         let mut map = self.based_on(&bounds.chain(rows.map(|(r, _)| Member::Row(r))).collect::<Vec<_>>(), at);
-        let x = map.plain(at);
+        let (x, sizes) = (map.plain(at), map.term_sizes(&map.plain(at)));
         for row in map.relations.rows.iter_mut().filter(|row| is_held(row)) {
-            let value = row.limited(&x).to_f64();
+            let value = row.limited(&x, &sizes).to_f64();
             (row.lower, row.upper) = (value, value);
         }
         map.within_bounds()

@@ -41,13 +41,13 @@ pub(super) fn constrained_step(
 /// The point of `{y: normalᵢ · y ≤ limitᵢ}` that is nearest to `from`, and the constraints that hold it there, by the dual active-set method
 /// of D. Goldfarb and A. Idnani, Mathematical Programming 27 (1983) 1. `None` if there is no such point.
 fn nearest(from: DVector<f64>, normals: &[DVector<f64>], limits: &[f64]) -> Option<(DVector<f64>, Vec<usize>)> {
+    let length = from.norm();
     let (mut point, mut active, mut multipliers) = (from, Vec::<usize>::new(), Vec::<f64>::new());
     let squares: Vec<f64> = normals.iter().map(|normal| normal.norm_squared()).collect();
     for _ in 0..100 * (limits.len() + 1) {
-        let length = point.norm();
         let excess = |c: usize, point: &DVector<f64>| normals[c].dot(point) - limits[c];
         let is_violated = |&c: &usize| {
-            let rounding = ROUNDING * (squares[c].sqrt() * length + limits[c].abs());
+            let rounding = ROUNDING * (squares[c].sqrt() * (length + point.norm()) + limits[c].abs());
             !active.contains(&c) && !(excess(c, &point) <= rounding)
         };
         let depth = |c: usize| excess(c, &point) / squares[c].sqrt();

@@ -66,7 +66,7 @@ impl<T: Real> CheckedFit<'_, T> {
             }
             preferred.extend(&violated);
             preferred.extend(map.relations_at(&x));
-            let based = map.based_on(&preferred, &x);
+            let based = map.based_near(&preferred, &x);
             let mut left = solver.clone();
             if let Some(Report { iterations, evaluations, .. }) = &whole {
                 left.settings.spend(*iterations, 1, evaluations.total(), begun.elapsed());
