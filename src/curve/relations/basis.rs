@@ -8,7 +8,7 @@ use super::{Member, Row};
 use crate::real::Real;
 
 /// Squared share of a normal outside the span of the others, below which it depends on them.
-const DEPENDENT: f64 = 1e-8;
+const DEPENDENT: f64 = 1e-16;
 
 /// Preference for parameters without bounds as those that follow from the value of a relation.
 const PREFERENCE: f64 = 16.0;

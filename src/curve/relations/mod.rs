@@ -355,27 +355,27 @@ impl<T: Real> ParameterMap<T> {
     }
 
     /// The same map with these members as coordinates, as far as they are independent.
-    fn based_on(&self, members: &[Member], at: &[T]) -> Self {
+    fn based_on(&self, members: &[Member], sizes: &[f64]) -> Self {
         let is_bounded = |&index: &usize| {
             let Parameter { lower, upper, .. } = self.parameters[index];
             lower > -T::INFINITY || upper < T::INFINITY
         };
         let bounded: Vec<bool> = self.free.iter().map(is_bounded).collect();
-        let basis = Basis::new(&self.relations.rows, members, &sizes(&self.plain(at)), &bounded);
         let mut map = self.clone();
-        map.basis = Some(basis);
+        map.basis = Some(Basis::new(&self.relations.rows, members, sizes, &bounded));
         map.within_bounds()
     }
 
     /// The same map with as many of these members as coordinates, the first ones first, as leave the point allowed, but for rounding.
-    fn based_near(&self, members: &[Member], at: &[T]) -> Self {
+    /// `sizes` are those by which changes of the free parameters are compared.
+    fn based_near(&self, members: &[Member], at: &[T], sizes: &[f64]) -> Self {
         let allows = |map: &Self| {
             let (mut all, mut derivative) = (at.to_vec(), map.begin().1);
             map.expand(&map.gather(at), &mut all, &mut derivative);
             map.allows(&all)
         };
-        let maps = (0..=members.len()).rev().map(|count| self.based_on(&members[..count], at));
-        maps.into_iter().find(allows).unwrap_or_else(|| self.clone())
+        let mut maps = (0..=members.len()).rev().map(|count| self.based_on(&members[..count], sizes));
+        maps.find(allows).unwrap_or_else(|| self.clone())
     }
 
     /// The same map with the values of these relations as coordinates that stay where they are.
@@ -387,8 +387,10 @@ impl<T: Real> ParameterMap<T> {
         let is_held = |row: &Row| row.of.iter().any(|index| relations.contains(index));
         let rows = self.relations.rows.iter().enumerate().filter(|(_, row)| is_held(row));
         let bounds = active.iter().filter_map(place).map(Member::Parameter);
-        let mut map = self.based_on(&bounds.chain(rows.map(|(r, _)| Member::Row(r))).collect::<Vec<_>>(), at);
-        let (x, sizes) = (map.plain(at), map.term_sizes(&map.plain(at)));
+        let members: Vec<Member> = bounds.chain(rows.map(|(r, _)| Member::Row(r))).collect();
+        let (x, sizes) = (self.plain(at), self.term_sizes(&self.plain(at)));
+        let mut map =
+            self.based_near(&members, at, &sizes.iter().map(|size| size.max(f64::MIN_POSITIVE)).collect::<Vec<_>>());
         for row in map.relations.rows.iter_mut().filter(|row| is_held(row)) {
             let value = row.limited(&x, &sizes).to_f64();
             (row.lower, row.upper) = (value, value);

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{Member, constrained_step};
+use super::{Member, constrained_step, sizes};
 use crate::clock::Stopwatch;
 use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
@@ -52,9 +52,12 @@ impl<T: Real> CheckedFit<'_, T> {
         let (mut violated, mut whole, mut has_stalled) = (Vec::<Member>::new(), None::<Report<T>>, false);
         for round in 1.. {
             let (members, constraints) = map.constraints(&map.plain(&x), 0.0);
+            let mut sizes = sizes(&map.plain(&x));
             let equations = self.normal_equations(data, map, &x).ok();
             let step = equations.and_then(|(matrix, gradient)| {
                 let (step, active) = constrained_step(&matrix, &gradient, &constraints)?;
+                let squares = sizes.iter_mut().enumerate().map(|(k, size)| (size, matrix[(k, k)]));
+                squares.filter(|(_, square)| *square > 0.0).for_each(|(size, square)| *size = square.sqrt().recip());
                 Some((gradient.dot(&step), step, active))
             });
             let (mut preferred, before) = (Vec::new(), whole.as_ref().map(|whole| whole.cost));
@@ -66,7 +69,7 @@ impl<T: Real> CheckedFit<'_, T> {
             }
             preferred.extend(&violated);
             preferred.extend(map.relations_at(&x));
-            let based = map.based_near(&preferred, &x);
+            let based = map.based_near(&preferred, &x, &sizes);
             let mut left = solver.clone();
             if let Some(Report { iterations, evaluations, .. }) = &whole {
                 left.settings.spend(*iterations, 1, evaluations.total(), begun.elapsed());
