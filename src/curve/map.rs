@@ -27,8 +27,8 @@ pub(super) struct ParameterMap<T> {
     bounds: Option<Bounds<T>>,
     /// Tied parameters, in an order in which each depends on earlier ones alone.
     pub(super) tied: Vec<TiedParameter<T>>,
-    pub(super) relations: Relations<T>,
-    pub(super) basis: Option<Basis<T>>,
+    pub(super) relations: Box<Relations<T>>,
+    pub(super) basis: Option<Box<Basis<T>>>,
 }
 
 impl<T: Real> ParameterMap<T> {
@@ -41,7 +41,7 @@ impl<T: Real> ParameterMap<T> {
         let free: Vec<usize> = (0..parameters.len()).filter(is_free).collect();
         let power = |&index: &usize| T::from_f64(parameters[index].scale.to_f64().log2().round().exp2());
         let scales = free.iter().map(power).collect();
-        let (relations, basis) = (Relations::default(), None);
+        let (relations, basis) = (Box::default(), None);
         Ok(ParameterMap { parameters, free, scales, bounds: None, tied, relations, basis }.within_bounds())
     }
 

@@ -362,7 +362,7 @@ impl<T: Real> ParameterMap<T> {
         };
         let bounded: Vec<bool> = self.free.iter().map(is_bounded).collect();
         let mut map = self.clone();
-        map.basis = Some(Basis::new(&self.relations.rows, members, sizes, &bounded));
+        map.basis = Some(Box::new(Basis::new(&self.relations.rows, members, sizes, &bounded)));
         map.within_bounds()
     }
 
