@@ -56,6 +56,9 @@ impl<T: Real> CheckedFit<'_, T> {
                 return conflict("a covariance of the data", errors, "each point has its own distance");
             }
         }
+        if self.method.variable_projection && self.map.has_relations() {
+            return conflict("variable projection", "relations", "eliminated parameters could violate them");
+        }
         if self.method.variable_projection && self.data.is_shared() {
             return conflict("variable projection", "several ranks", "it takes all rows, and no rank has them");
         }
@@ -99,6 +102,8 @@ impl<T: Real> CheckedFit<'_, T> {
             T::from_f64(self.curve.response_count() as f64),
         ];
         numbers.extend(self.options.robust.iter().filter_map(|robust| robust.scale));
+        let texts = self.map.relation_texts();
+        numbers.extend(texts.iter().flat_map(|text| text.bytes()).map(|byte| T::from_f64(f64::from(byte))));
         for parameter in &self.map.parameters {
             numbers.extend(parameter.name.bytes().map(|byte| T::from_f64(f64::from(byte))));
             numbers.extend([parameter.start, parameter.lower, parameter.upper, parameter.scale]);
@@ -199,6 +204,9 @@ impl<T: Real> CheckedFit<'_, T> {
         map: &ParameterMap<T>,
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
+        if map.has_relations() {
+            return self.solve_within_relations(solver, data, map, start);
+        }
         let mut curve_problem = CurveProblem::new(&*self.curve, data, map, &self.likelihood);
         let start = map.gather(start);
         // The engine is compiled once for all curves, and not for each closure anew.
@@ -239,12 +247,14 @@ impl<T: Real> CheckedFit<'_, T> {
         summed(self.data.ranks(), Ok([own])).is_ok_and(|[all]| all > T::ZERO)
     }
 
-    /// A solve from these parameters failed because the curve, or its derivative, is not finite there. Collective.
+    /// A solve from these parameters failed because the curve, or its derivative, is not finite there, or relations leave no such
+    /// parameters. Collective.
     pub(super) fn is_without_value(&self, error: &SolveError, map: &ParameterMap<T>, start: &[T]) -> bool {
         match error {
             SolveError::NonFiniteResidual { .. } | SolveError::NonFiniteDerivative { .. } | SolveError::Overflow => {
                 true
             }
+            SolveError::StartOutOfBounds { .. } => map.has_relations(),
             // Ranks know in words alone what went wrong on one of them.
             SolveError::Rank(_) => {
                 let mut curve_problem = CurveProblem::new(&*self.curve, &self.data, map, &self.likelihood);
@@ -260,14 +270,15 @@ impl<T: Real> CheckedFit<'_, T> {
         }
     }
 
-    /// Covariance of all parameters of the curve at a point, where these bounds hold some, and a robust loss has left these sums. Collective.
+    /// Covariance of all parameters of the curve at a point, where these bounds and relations hold some, and a robust loss has left these
+    /// sums. Collective.
     pub(super) fn covariance(
         &self,
         at: &[T],
-        active: &[ActiveBound<T>],
+        (active, relations): (&[ActiveBound<T>], &[usize]),
         robust: Option<&RobustSums<T>>,
     ) -> Result<Covariance<T>, CovarianceError> {
-        let map = self.map.holding(active, at);
+        let map = self.map.holding(active, relations, at);
         // A robust loss says how noisy the data are, and not how the parameters depend on them.
         let mut curve_problem = match robust {
             Some(_) => self.least_squares(&map),
@@ -275,10 +286,10 @@ impl<T: Real> CheckedFit<'_, T> {
         };
         let observations = self.informative_count();
         let padding = observations.next_multiple_of(self.data.outputs()) - observations;
-        let of_free = Covariance::at(&mut curve_problem as &mut dyn LeastSquares<T>, &self.map.gather(at))?
-            .without_residuals(padding);
+        let of_free =
+            Covariance::at(&mut curve_problem as &mut dyn LeastSquares<T>, &map.gather(at))?.without_residuals(padding);
         let rank = observations - of_free.degrees_of_freedom();
-        let chain = curve_problem.expand(&self.map.gather(at)).1;
+        let chain = curve_problem.expand(&map.gather(at)).1;
         let names = self.map.parameters.iter().map(|parameter| parameter.name.as_str());
         let covariance = of_free.propagated(chain, names);
         Ok(match robust {

@@ -266,6 +266,46 @@ pub enum CurveError {
         /// The circle, each name tied to the next and the last to the first.
         names: Vec<String>,
     },
+    /// A relation refers to an unknown parameter.
+    #[error("the relation {relation} is of {of:?}, which is no parameter")]
+    UnknownInRelation {
+        /// The relation.
+        relation: String,
+        /// The name it refers to.
+        of: String,
+    },
+    /// A coefficient or the limit of a relation is NaN or infinite.
+    #[error("the relation {relation} has a number that is not finite")]
+    NonFiniteRelation {
+        /// The relation.
+        relation: String,
+    },
+    /// A relation is of tied parameters that are no linear functions of the free ones.
+    #[error("the relation {relation} is not linear in the free parameters, to which others in it are tied")]
+    NonlinearRelation {
+        /// The relation.
+        relation: String,
+    },
+    /// No free parameter has an influence on a relation.
+    #[error("the relation {relation} is of constants: no free parameter has an influence on it")]
+    RelationOfConstants {
+        /// The relation.
+        relation: String,
+    },
+    /// The start violates a relation.
+    #[error("the start violates the relation {relation} by {excess}")]
+    StartViolatesRelation {
+        /// The relation.
+        relation: String,
+        /// Amount by which `Σ coefficient · parameter` exceeds the limit.
+        excess: f64,
+    },
+    /// No values of the free parameters satisfy all relations and bounds.
+    #[error("no values of the parameters within their bounds satisfy {}", .relations.join(" and "))]
+    ContradictoryRelations {
+        /// The relations.
+        relations: Vec<String>,
+    },
     /// A prior has no finite mean, or no positive standard deviation.
     #[error(
         "the prior of {name:?} must have a finite mean and a positive standard deviation, not {mean} and {deviation}"

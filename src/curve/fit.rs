@@ -358,6 +358,11 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.is_guessed
     }
 
+    /// Says whether its start is a guess, to be moved within bounds and relations.
+    pub(super) fn guessed_if(self, is_guessed: bool) -> Self {
+        CurveFit { is_guessed, ..self }
+    }
+
     /// Returns true if the fit has a robust loss.
     pub(super) fn is_robust(&self) -> bool {
         self.options.robust.is_some()
@@ -443,7 +448,9 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
         }
         let data = data.check(mask.as_deref(), options.nan_policy)?;
         options.check_derived(&parameters)?;
-        let map = ParameterMap::new(parameters)?;
+        let is_given = |name: &str| options.given_values().any(|(given, _)| given == name);
+        let map = ParameterMap::new(parameters)?.with_relations(options.relations())?;
+        let map = map.start_within_relations(|name| self.is_guessed && !is_given(name))?;
         let (lower, upper): (Vec<T>, Vec<T>) = map.parameters.iter().map(Parameter::range).unzip();
         curve.keep_within(&lower, &upper);
         // The curves of several data sets remember by themselves.

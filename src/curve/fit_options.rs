@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::criteria::NoiseKind;
 use super::parameter::{Parameter, ParameterOption, Role, parameters};
 use super::robust::Robustness;
-use super::{CurveError, NanPolicy, Tie};
+use super::{CurveError, NanPolicy, Relation, Tie};
 use crate::problem::{Loss, RobustLoss, RobustScaleError};
 use crate::real::Real;
 use crate::solver::SolveError;
@@ -39,6 +39,8 @@ pub struct FitOptions<T: Real> {
     parameters: Vec<(String, ParameterOption<T>)>,
     /// Quantities that are computed from parameters, by name.
     derived: Vec<(String, Tie<T>)>,
+    /// Linear inequalities between parameters.
+    relations: Vec<Relation<T>>,
     /// Bounds of those that are given none of their own.
     other_bounds: Option<ParameterOption<T>>,
     /// Sigma is the standard deviation of the noise itself.
@@ -125,6 +127,41 @@ impl<T: Real> FitOptions<T> {
     pub fn derive(mut self, name: &str, quantity: Tie<T>) -> Self {
         self.derived.push((name.to_owned(), quantity));
         self
+    }
+
+    /// Adds a linear inequality between parameters, such as `c1 <= c2` or `a + b <= 1`, also of tied parameters that are linear functions of
+    /// free ones. Relations are honoured as [bounds](Self::bounds) are: the curve is evaluated where they hold, to rounding and but for the
+    /// steps of numerical derivatives, and the fit ends at the minimum within. A start by hand has to satisfy them; a guess is moved.
+    /// Where the fit would be better beyond a relation, the result has a [warning](crate::curve::Warning::AtRelation), and standard errors
+    /// are those of the fit with that equation. Fits with relations do not take
+    /// [variable projection](crate::CurveFit::variable_projection).
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    /// use marquardt::curve::Relation;
+    ///
+    /// let x = [0.0, 1.0, 2.0, 3.0_f64];
+    /// let y = [0.2, 1.3, 2.1, 3.4];
+    /// let line = CurveFit::new(|x, [a, b]| a + b * x, &x, &y, [0.0, 0.0]).names(["a", "b"]);
+    /// let fit = line.constrain(Relation::parse("a + b <= 1")?).fit()?;
+    /// let [a, b] = fit.parameters() else { unreachable!() };
+    /// assert!((a.value + b.value - 1.0).abs() < 1e-12 && a.standard_error > 0.0);
+    /// assert_eq!(fit.warnings()[0].to_string(), "the relation a + b <= 1 holds the fit at its limit");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn constrain(mut self, relation: Relation<T>) -> Self {
+        self.relations.push(relation);
+        self
+    }
+
+    /// Linear inequalities between parameters.
+    pub(super) fn relations(&self) -> &[Relation<T>] {
+        &self.relations
+    }
+
+    /// Replaces the linear inequalities.
+    pub(super) fn with_relations(self, relations: Vec<Relation<T>>) -> Self {
+        FitOptions { relations, ..self }
     }
 
     /// Quantities that are computed from parameters.
@@ -248,7 +285,8 @@ impl<T: Real> FitOptions<T> {
 
     /// Something is said of parameters.
     pub(super) fn names_parameters(&self) -> bool {
-        self.names.is_some() || !self.parameters.is_empty() || self.other_bounds.is_some()
+        let are_named = self.names.is_some() || !self.parameters.is_empty() || !self.relations.is_empty();
+        are_named || self.other_bounds.is_some()
     }
 
     /// Returns the values that parameters are given, whether they are fixed there or only start there.
@@ -355,6 +393,7 @@ macro_rules! parameter_methods {
             fix(name: &str);
             fix_at(name: &str, value: T);
             tie(name: &str, tie: crate::curve::Tie<T>);
+            constrain(relation: crate::curve::Relation<T>);
             prior(name: &str, mean: T, standard_deviation: T);
             scale(name: &str, scale: T);
             robust(loss: impl crate::problem::RobustLoss<T> + 'static);

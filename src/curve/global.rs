@@ -9,7 +9,7 @@ use super::method::FitMethod;
 use super::noise::Noise;
 use super::parameter::{Parameter, Role};
 use super::ranks::agreed;
-use super::{Curve, CurveError, CurveFit, FittedCurve, Tie};
+use super::{Curve, CurveError, CurveFit, FittedCurve, Relation, Tie};
 use crate::real::Real;
 
 /// A fit of several data sets that share some of their parameters.
@@ -171,10 +171,11 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         }
         check_alike(&sets)?;
         check_shared(&sets, &self.shared)?;
-        let JoinedParameters { parameters, own, derived } = join(&sets, &self.shared)?;
+        let JoinedParameters { parameters, own, derived, relations } = join(&sets, &self.shared)?;
         let data = agreed(sets[0].1.data.ranks(), Data::joined(sets.iter().map(|(_, checked)| &checked.data)))?;
         let start = parameters.iter().map(|parameter| parameter.start).collect();
-        let options = sets[0].1.options.clone().with_parameters(&parameters).with_derived(derived);
+        let options =
+            sets[0].1.options.clone().with_parameters(&parameters).with_derived(derived).with_relations(relations);
         let method = FitMethod { retry: self.retry, ..sets[0].1.method.clone() };
         let parts = sets.into_iter().zip(own).map(|((name, checked), parameters)| DataSetCurve {
             name,
@@ -273,11 +274,13 @@ struct JoinedParameters<T> {
     own: Vec<Vec<usize>>,
     /// Derived quantities, with the names of their data sets.
     derived: Vec<(String, Tie<T>)>,
+    /// Relations, with the names of all parameters.
+    relations: Vec<Relation<T>>,
 }
 
 fn join<T: Real>(sets: &[NamedFit<'_, T>], shared: &[String]) -> Result<JoinedParameters<T>, CurveError> {
     let (mut parameters, mut own): (Vec<Parameter<T>>, _) = (Vec::new(), Vec::with_capacity(sets.len()));
-    let mut derived = Vec::new();
+    let (mut derived, mut relations) = (Vec::new(), Vec::new());
     for (set, checked) in sets {
         let is_shared = |name: &str| shared.iter().any(|shared| shared == name);
         let full = |name: &str| if is_shared(name) { name.into() } else { format!("{set}.{name}") };
@@ -296,6 +299,7 @@ fn join<T: Real>(sets: &[NamedFit<'_, T>], shared: &[String]) -> Result<JoinedPa
         own.push(indices);
         let quantities = checked.options.derived().iter();
         derived.extend(quantities.map(|(name, tie)| (format!("{set}.{name}"), tie.renamed(full))));
+        relations.extend(checked.options.relations().iter().map(|relation| relation.renamed(full)));
     }
-    Ok(JoinedParameters { parameters, own, derived })
+    Ok(JoinedParameters { parameters, own, derived, relations })
 }

@@ -3,7 +3,9 @@
 use std::iter::zip;
 
 use super::parameter::{Parameter, Role};
-use super::{CurveError, ParameterState, Tie};
+use super::relations::{Basis, Relations};
+use super::tied_parameters::{TiedParameter, in_order};
+use super::{CurveError, ParameterState};
 use crate::kernels::vector::add_scaled;
 use crate::problem::{BoundSide, Bounds, scratch_for};
 use crate::real::Real;
@@ -12,26 +14,21 @@ use crate::solver::{ActiveBound, Covariance, Report, SolveError};
 /// Parameters that a tie may be of without memory for it on the heap.
 const FEW: usize = 4;
 
-/// The map from the free parameters, in units of their scales, to all parameters of the curve, with its derivative.
+/// The map from the free parameters, in units of their scales, to all parameters of the curve, with its derivative. With a
+/// [basis](Basis), the values of some relations stand for as many of the free parameters.
 #[derive(Debug, Clone)]
 pub(super) struct ParameterMap<T> {
     pub(super) parameters: Vec<Parameter<T>>,
     /// Indices of the free parameters among all.
-    free: Vec<usize>,
+    pub(super) free: Vec<usize>,
     /// Powers of two, so that no digit is lost.
-    scales: Vec<T>,
+    pub(super) scales: Vec<T>,
     /// Bounds of the free parameters, in units of their scales.
     bounds: Option<Bounds<T>>,
     /// Tied parameters, in an order in which each depends on earlier ones alone.
-    tied: Vec<TiedParameter<T>>,
-}
-
-/// A parameter that follows from others.
-#[derive(Debug, Clone)]
-struct TiedParameter<T> {
-    index: usize,
-    of: Vec<usize>,
-    tie: Tie<T>,
+    pub(super) tied: Vec<TiedParameter<T>>,
+    pub(super) relations: Box<Relations<T>>,
+    pub(super) basis: Option<Box<Basis<T>>>,
 }
 
 impl<T: Real> ParameterMap<T> {
@@ -44,16 +41,18 @@ impl<T: Real> ParameterMap<T> {
         let free: Vec<usize> = (0..parameters.len()).filter(is_free).collect();
         let power = |&index: &usize| T::from_f64(parameters[index].scale.to_f64().log2().round().exp2());
         let scales = free.iter().map(power).collect();
-        Ok(ParameterMap { parameters, free, scales, bounds: None, tied }.within_bounds())
+        let (relations, basis) = (Box::default(), None);
+        Ok(ParameterMap { parameters, free, scales, bounds: None, tied, relations, basis }.within_bounds())
     }
 
     /// Brings the bounds up to date with which parameters are free.
-    fn within_bounds(mut self) -> Self {
-        let bound = |of: fn(&Parameter<T>) -> T| -> Vec<T> {
-            let free = zip(&self.free, &self.scales);
-            free.map(|(&index, &scale)| of(&self.parameters[index]) / scale).collect()
-        };
-        let bounds = Bounds::new(bound(|parameter| parameter.lower), bound(|parameter| parameter.upper));
+    pub(super) fn within_bounds(mut self) -> Self {
+        let pairs = zip(&self.free, &self.scales).enumerate().map(|(k, (&index, &scale))| match self.row_at(k) {
+            Some(row) => (T::from_f64(row.lower), T::from_f64(row.upper)),
+            None => (self.parameters[index].lower / scale, self.parameters[index].upper / scale),
+        });
+        let (lower, upper): (Vec<T>, Vec<T>) = pairs.unzip();
+        let bounds = Bounds::new(lower, upper);
         self.bounds = bounds.ok().filter(|bounds| !bounds.is_unbounded());
         self
     }
@@ -80,12 +79,13 @@ impl<T: Real> ParameterMap<T> {
             map.free.remove(at);
             map.scales.remove(at);
         }
+        map.relations.rows = map.rows();
         map.within_bounds()
     }
 
-    /// Fixes these parameters at their bounds.
-    pub(super) fn holding(&self, active: &[ActiveBound<T>], at: &[T]) -> Self {
-        let mut map = self.clone();
+    /// Fixes these parameters at their bounds, and these relations at their limits.
+    pub(super) fn holding(&self, active: &[ActiveBound<T>], relations: &[usize], at: &[T]) -> Self {
+        let mut map = self.with_relations_held(active, relations, at);
         for &ActiveBound { parameter, .. } in active {
             (map.parameters[parameter].lower, map.parameters[parameter].upper) = (at[parameter], at[parameter]);
         }
@@ -129,12 +129,14 @@ impl<T: Real> ParameterMap<T> {
 
     /// All parameters are free, in their own units.
     pub(super) fn is_identity(&self) -> bool {
-        self.free.len() == self.parameters.len() && self.scales.iter().all(|&scale| scale == T::ONE)
+        let is_complete = self.free.len() == self.parameters.len() && self.basis.is_none();
+        is_complete && self.scales.iter().all(|&scale| scale == T::ONE)
     }
 
     /// The free ones of all parameters, in units of their scales.
     pub(super) fn gather(&self, all: &[T]) -> Vec<T> {
-        zip(&self.free, &self.scales).map(|(&index, &scale)| all[index] / scale).collect()
+        let plain: Vec<T> = zip(&self.free, &self.scales).map(|(&index, &scale)| all[index] / scale).collect();
+        if self.basis.is_some() { self.coordinates(&plain) } else { plain }
     }
 
     /// The bounds of the free parameters, in units of their scales.
@@ -144,9 +146,14 @@ impl<T: Real> ParameterMap<T> {
 
     /// Writes a report on the free parameters, but for `x`, as one on all.
     pub(super) fn rename(&self, report: &mut Report<T>) {
-        for active in &mut report.active {
+        for mut active in std::mem::take(&mut report.active) {
+            if let Some(row) = self.row_at(active.parameter) {
+                report.relations.push(row.of[usize::from(active.side == BoundSide::Upper)]);
+                continue;
+            }
             active.gradient /= self.scales[active.parameter];
             active.parameter = self.free[active.parameter];
+            report.active.push(active);
         }
     }
 
@@ -154,8 +161,14 @@ impl<T: Real> ParameterMap<T> {
     pub(super) fn begin(&self) -> (Vec<T>, Vec<T>) {
         let all = self.parameters.iter().map(|parameter| parameter.start).collect();
         let mut derivative = vec![T::ZERO; self.count() * self.free.len()];
+        let n = self.free.len();
         for (k, (&index, &scale)) in zip(&self.free, &self.scales).enumerate() {
-            derivative[index * self.free.len() + k] = scale;
+            match &self.basis {
+                Some(basis) => {
+                    zip(&mut derivative[index * n..], basis.row(k)).for_each(|(d, &slope)| *d = slope * scale)
+                }
+                None => derivative[index * n + k] = scale,
+            }
         }
         (all, derivative)
     }
@@ -165,6 +178,9 @@ impl<T: Real> ParameterMap<T> {
     pub(super) fn expand(&self, free: &[T], all: &mut [T], derivative: &mut [T]) {
         for ((&index, &scale), &value) in zip(&self.free, &self.scales).zip(free) {
             all[index] = value * scale;
+        }
+        if let Some(basis) = &self.basis {
+            self.place_pivots(basis, free, all);
         }
         let n = self.free.len();
         let (mut few, mut many) = ([T::ZERO; 2 * FEW], Vec::new());
@@ -188,7 +204,7 @@ impl<T: Real> ParameterMap<T> {
     pub(super) fn narrow(&self, derivative: &[T], wide: &[T], narrow: &mut [T]) {
         let n = self.free.len();
         let rows = zip(wide.chunks_exact(self.count()), narrow.chunks_exact_mut(n));
-        if self.tied.is_empty() {
+        if self.tied.is_empty() && self.basis.is_none() {
             for (wide, narrow) in rows {
                 for (narrow, (&index, &scale)) in zip(narrow, zip(&self.free, &self.scales)) {
                     *narrow = wide[index] * scale;
@@ -247,46 +263,4 @@ fn check<T: Real>(parameter: &Parameter<T>) -> Result<(), CurveError> {
         return Err(SolveError::StartOutOfBounds { name: name(), value, lower, upper }.into());
     }
     Ok(())
-}
-
-/// The tied parameters, each after those that it depends on.
-fn in_order<T: Real>(parameters: &[Parameter<T>]) -> Result<Vec<TiedParameter<T>>, CurveError> {
-    let mut waiting = Vec::new();
-    for (index, parameter) in parameters.iter().enumerate() {
-        let Role::Tied(tie) = &parameter.role else { continue };
-        let find = |other: &String| {
-            let found = parameters.iter().position(|parameter| parameter.name == *other);
-            found.ok_or_else(|| CurveError::UnknownInTie { name: parameter.name.clone(), of: other.clone() })
-        };
-        let of = tie.of().iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        waiting.push(TiedParameter { index, of, tie: tie.clone() });
-    }
-    let mut tied: Vec<TiedParameter<T>> = Vec::with_capacity(waiting.len());
-    while !waiting.is_empty() {
-        let waits_for = |other: &usize| waiting.iter().any(|tied| tied.index == *other);
-        match waiting.iter().position(|tied| !tied.of.iter().any(waits_for)) {
-            Some(next) => tied.push(waiting.remove(next)),
-            None => return Err(circle(parameters, &waiting)),
-        }
-    }
-    Ok(tied)
-}
-
-/// Follows ties that wait for each other until one comes round.
-fn circle<T>(parameters: &[Parameter<T>], waiting: &[TiedParameter<T>]) -> CurveError {
-    let mut path = vec![waiting[0].index];
-    loop {
-        let last = path[path.len() - 1];
-        let next = waiting
-            .iter()
-            .find(|tied| tied.index == last)
-            .and_then(|tied| tied.of.iter().copied().find(|other| waiting.iter().any(|tied| tied.index == *other)));
-        let Some(next) = next else { break };
-        if let Some(begin) = path.iter().position(|&index| index == next) {
-            path.drain(..begin);
-            break;
-        }
-        path.push(next);
-    }
-    CurveError::TieToItself { names: path.into_iter().map(|index| parameters[index].name.clone()).collect() }
 }

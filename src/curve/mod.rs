@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | what is fitted | [`Model`], [`Formula`], [`FormulaBuilder`] for other front ends, the [library of models](models), closures, [`Curve`] with derivatives by hand |
-//! | one data set | [`CurveFit`], [`Tie`], [`NanPolicy`]; residuals over named [`Parameters`] that are no curve |
+//! | one data set | [`CurveFit`], [`Tie`], [`Relation`], [`NanPolicy`]; residuals over named [`Parameters`] that are no curve |
 //! | several data sets | [`GlobalFit`], with shared parameters; [`FitMany`], thousands of the same kind |
 //! | several starts | [`MultiStart`], [`Minima`] |
 //! | the result | [`FittedCurve`], [`FittedParameter`], each [`Warning`] about it, its [`Attempts`], its report [`FitSummary`]; `StoredFit` in a file (feature `serde`) |
@@ -74,6 +74,7 @@ mod problem;
 mod progress;
 mod quoted;
 mod ranks;
+mod relations;
 mod remembering_curve;
 mod residual_curve;
 mod reverse_tile;
@@ -90,6 +91,7 @@ mod summary;
 #[cfg(feature = "csv")]
 mod table;
 mod tie;
+mod tied_parameters;
 mod total_work;
 mod undefined_derivatives;
 mod warning;
@@ -127,6 +129,7 @@ pub use ode::{FromDifferentialEquations, Integrator};
 pub use parameters::Parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use plot::{Plot, PlotError, Series};
+pub use relations::{Relation, RelationError};
 pub use rout::{CleanedFit, Outlier};
 pub use rows::Rows;
 pub use statistics_error::StatisticsError;

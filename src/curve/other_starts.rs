@@ -37,10 +37,10 @@ pub(super) struct OtherStarts {
 }
 
 impl OtherStarts {
-    /// Of rows that ranks share, and of large problems, no parameter is known to enter linearly.
+    /// Of rows that ranks share, of large problems and with relations, no parameter is known to enter linearly.
     pub(super) fn of<T: Real>(checked: &CheckedFit<'_, T>, start: &[T]) -> Self {
         let (map, free) = (&checked.map, checked.map.free());
-        if !are_affordable(checked) {
+        if !are_affordable(checked) || map.has_relations() {
             return OtherStarts { linear: Vec::new(), others: free.to_vec() };
         }
         let linear = linear_parameters(&mut checked.least_squares(map), &map.gather(start)).unwrap_or_default();

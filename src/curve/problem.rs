@@ -63,8 +63,8 @@ impl<'p, T: Real> CurveProblem<'p, T> {
         }
     }
 
-    /// Brings all parameters up to date. `false` where one is not finite: no such point is an answer, whatever the curve makes
-    /// of it.
+    /// Brings all parameters up to date. `false` where one is not finite, or a relation is violated: no such point is an answer, whatever
+    /// the curve makes of it.
     fn arrive(&mut self, free: &[T]) -> bool {
         self.map.expand(free, &mut self.all, &mut self.chain);
         self.cost = T::ZERO;
@@ -72,7 +72,7 @@ impl<'p, T: Real> CurveProblem<'p, T> {
             self.first.extend(free);
         }
         self.is_first = self.first == free;
-        all_finite(&self.all)
+        all_finite(&self.all) && self.map.allows(&self.all)
     }
 
     /// All parameters of the curve, and their derivatives by the free ones, at free ones.

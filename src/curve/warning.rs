@@ -60,6 +60,11 @@ pub enum Warning {
         /// The bound.
         bound: f64,
     },
+    /// A relation between parameters holds as an equation: the fit would be better beyond it.
+    AtRelation {
+        /// The relation.
+        relation: String,
+    },
 }
 
 impl Warning {
@@ -100,6 +105,7 @@ impl fmt::Display for Warning {
                 };
                 write!(f, "{parameter:?} is at its {side} bound, {}", number(*bound, 6))
             }
+            Warning::AtRelation { relation } => write!(f, "the relation {relation} holds the fit at its limit"),
         }
     }
 }

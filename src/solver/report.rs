@@ -57,6 +57,8 @@ pub struct Report<T, V = Vec<T>> {
     pub gradient_cosine: T,
     /// The bounds that hold parameters at [`x`](Self::x): the cost would fall beyond them.
     pub active: Vec<ActiveBound<T>>,
+    /// Indices of the relations between parameters of a curve that hold as equations; empty for other problems.
+    pub(crate) relations: Vec<usize>,
     /// The damping `λ` of the last trial.
     pub damping: T,
     /// Trial steps, accepted and rejected, the final polish included.
@@ -92,6 +94,7 @@ impl<T: Real, V> Report<T, V> {
             gradient_norm: self.gradient_norm,
             gradient_cosine: self.gradient_cosine,
             active: self.active,
+            relations: self.relations,
             damping: self.damping,
             iterations: self.iterations,
             accepted: self.accepted,
@@ -103,8 +106,8 @@ impl<T: Real, V> Report<T, V> {
         }
     }
 
-    /// Adds the work of an earlier solve that led to nothing.
-    pub(super) fn after(mut self, earlier: Report<T, V>) -> Self {
+    /// Adds the work of an earlier solve, after which this one began.
+    pub(crate) fn after(mut self, earlier: Report<T, V>) -> Self {
         self.iterations += earlier.iterations;
         self.accepted += earlier.accepted;
         self.evaluations += earlier.evaluations;

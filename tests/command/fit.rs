@@ -60,6 +60,21 @@ fn parameters_are_started_bounded_fixed_and_tied() {
 }
 
 #[test]
+fn relations_between_parameters_hold() {
+    let folder = Folder::with(decay());
+    let first = ["fit", "data.csv", "--formula", FORMULA, "--y", "y", "--start", "a=1,k=0.3,c=0.1"];
+    let free = folder.run(&[&first[..], &["--json"]].concat()).json();
+    let sum = value(&free, "a") + value(&free, "c");
+    let relations = [format!("a + c <= {}", 0.9 * sum), "-k<0".to_owned()];
+    let more = ["--constrain", &relations[0], "--constrain", &relations[1]];
+    let held = folder.run(&[&first[..], &more, &["--json"]].concat()).json();
+    assert_close(value(&held, "a") + value(&held, "c"), 0.9 * sum, 1e-12);
+    assert!(field(&held, "a", "standard_error") > 0.0 && value(&held, "k") > 0.0);
+    let text = folder.run(&[&first[..], &more].concat()).solved();
+    assert!(text.contains(&format!("the relation {} holds the fit at its limit", relations[0])), "{text}");
+}
+
+#[test]
 fn priors_sigma_and_counts_change_the_likelihood() {
     let folder = Folder::with(decay());
     let fit = |more: &[&str]| {

@@ -29,6 +29,7 @@ mod plots;
 mod profile;
 #[path = "../reference/mod.rs"]
 mod reference;
+mod relations;
 mod replicates;
 mod robust;
 mod rotated_peak;

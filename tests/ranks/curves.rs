@@ -92,6 +92,17 @@ fn sigma_bounds_priors_and_omitted_rows() {
 }
 
 #[test]
+fn relations_between_parameters() {
+    compare(1e-10, |ranks, rows| {
+        let (x, y) = (x(rows.clone()), decays(rows));
+        let relation = marquardt::curve::Relation::parse("a + b <= 4.5").unwrap();
+        let fit = decay_fit!(&x, &y, ranks).constrain(relation).fit().unwrap();
+        assert!((fit.parameters()[0].value + fit.parameters()[2].value - 4.5).abs() < 1e-13, "{fit}");
+        numbers(&fit, &[0.05, 7.0])
+    });
+}
+
+#[test]
 fn a_relative_noise_and_one_sigma_for_all() {
     compare(1e-12, |ranks, rows| {
         let (x, y, sigma) = (x(rows.clone()), decays(rows.clone()), vec![0.2; rows.len()]);

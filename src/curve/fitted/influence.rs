@@ -3,6 +3,7 @@
 use super::FittedCurve;
 use super::basis::Basis;
 use crate::curve::StatisticsError;
+use crate::curve::problem::CurveProblem;
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
@@ -94,13 +95,15 @@ impl<T: Real> FittedCurve<'_, T> {
 
     /// Returns a basis of the column space of the whitened Jacobian, with the rows of the priors at its end.
     pub(super) fn basis(&self) -> Result<Basis<T>, crate::problem::EvaluationError> {
-        let (mut curve_problem, free) = (self.checked.curve_problem(), self.checked.map.free());
-        let (m, n) = (curve_problem.residual_count(), free.len());
+        let (checked, report) = (&self.checked, &self.report);
+        let map = checked.map.holding(&report.active, &report.relations, &report.x);
+        let mut curve_problem = CurveProblem::new(&*checked.curve, &checked.data, &map, &checked.likelihood);
+        let (m, n) = (curve_problem.residual_count(), map.free().len());
         let (mut residuals, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
-        curve_problem.linearize(&self.checked.map.gather(&self.report.x), 0, &mut residuals, &mut jacobian)?;
-        // A parameter that a bound holds does not move with the data.
-        let variances = self.covariance().unscaled();
-        for (k, _) in free.iter().enumerate().filter(|&(_, &index)| variances[[index, index]] == T::ZERO) {
+        curve_problem.linearize(&map.gather(&report.x), 0, &mut residuals, &mut jacobian)?;
+        // What a bound or a relation holds does not move with the data.
+        let is_held = |&k: &usize| map.bounds().map(|bounds| bounds.of(k)).is_some_and(|(lower, upper)| lower == upper);
+        for k in (0..n).filter(is_held) {
             jacobian.iter_mut().skip(k).step_by(n).for_each(|derivative| *derivative = T::ZERO);
         }
         Ok(Basis::of_columns(&jacobian, n))

@@ -91,7 +91,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     pub(super) fn new(checked: CheckedFit<'a, T>, report: Report<T>) -> Result<Self, CurveError> {
         let squares = Squares::at(&checked, &report.x)?;
         let (robust, covariance) = match RobustSums::at(&checked, &report.x) {
-            Ok(robust) => (robust, checked.covariance(&report.x, &report.active, robust.as_ref())),
+            Ok(robust) => (robust, checked.covariance(&report.x, (&report.active, &report.relations), robust.as_ref())),
             Err(error) => (None, Err(CovarianceError::Evaluation(error))),
         };
         let (covariance, covariance_error) = match covariance {

@@ -16,8 +16,8 @@ pub enum IntervalEnd {
     Level,
     /// A bound of a parameter comes first.
     Bound,
-    /// The curve has no finite value, or no finite derivative, beyond: the interval ends at the last value of the parameter
-    /// at which it could be fitted, known to rounding. The level is not reached there.
+    /// The curve has no finite value, or no finite derivative, beyond, or relations leave the other parameters no values there: the
+    /// interval ends at the last value of the parameter at which it could be fitted, known to rounding. The level is not reached there.
     Edge,
     /// The level is never reached: the data do not limit the parameter on this side.
     Open,

@@ -34,6 +34,9 @@ const SAME_COST: f64 = 0.6;
 /// Residuals of up to this many units in the last place of the responses are rounding errors.
 const ROUNDING: f64 = 64.0;
 
+/// Active bounds and relations.
+type Held<T> = (Vec<ActiveBound<T>>, Vec<usize>);
+
 impl<T: Real> FittedCurve<'_, T> {
     /// Indices of the parameters that ran away: they are far from zero, given their standard errors, or from the start, and the fit is as
     /// good if they go farther. Collective.
@@ -74,16 +77,16 @@ impl<T: Real> FittedCurve<'_, T> {
         let (x, error) = (self.report.x[index], self.parameters()[index].standard_error);
         let far = if x < T::ZERO { x - error } else { x + error };
         self.as_good_at(index, far).is_some()
-            || self.as_good_at(index, T::from_f64(NEARBY) * x).is_some_and(|(at, active)| {
-                let covariance = self.checked.covariance(&at, &active, self.robust.as_ref());
+            || self.as_good_at(index, T::from_f64(NEARBY) * x).is_some_and(|(at, (active, relations))| {
+                let covariance = self.checked.covariance(&at, (&active, &relations), self.robust.as_ref());
                 let variance = |covariance: &Covariance<T>| covariance.unscaled()[[index, index]];
                 let least = T::from_f64(NEARBY * NEARBY) * variance(self.covariance());
                 covariance.is_ok_and(|covariance| variance(&covariance) >= least)
             })
     }
 
-    /// All parameters, and the bounds that hold them, where one is moved and the fit is as good. Collective.
-    fn as_good_at(&self, index: usize, moved: T) -> Option<(Vec<T>, Vec<ActiveBound<T>>)> {
+    /// All parameters, and the bounds and relations that hold them, where one is moved and the fit is as good. Collective.
+    fn as_good_at(&self, index: usize, moved: T) -> Option<(Vec<T>, Held<T>)> {
         let (checked, x) = (&self.checked, &self.report.x);
         let moved = self.within_bounds(index, moved);
         if !moved.is_finite() || moved == x[index] {
@@ -93,7 +96,7 @@ impl<T: Real> FittedCurve<'_, T> {
         if let Ok((at, cost)) = checked.evaluate(&map, x)
             && cost <= highest
         {
-            return Some((at, Vec::new()));
+            return Some((at, Held::default()));
         }
         if map.free().is_empty() {
             return None;
@@ -101,7 +104,7 @@ impl<T: Real> FittedCurve<'_, T> {
         let solver = checked.method.solver.clone().with_max_iterations(TRIALS).with_polish(false).with_log(false);
         [self.following(index, moved), x.clone()].iter().find_map(|start| {
             let solved = checked.solve_by(&solver, &checked.data, &map, start).ok()?;
-            (solved.cost <= highest).then_some((solved.x, solved.active))
+            (solved.cost <= highest).then_some((solved.x, (solved.active, solved.relations)))
         })
     }
 

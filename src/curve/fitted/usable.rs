@@ -19,11 +19,12 @@ impl<T: Real> FittedCurve<'_, T> {
         !was_stopped && !self.is_usable()
     }
 
-    /// No [warning](Self::warnings) speaks against the fit but those of rounding and of bounds, and it is significantly better than the
+    /// No [warning](Self::warnings) speaks against the fit but those of rounding, bounds and relations, and it is significantly better than the
     /// mean of the data.
     pub(in crate::curve) fn is_usable(&self) -> bool {
+        use Warning::*;
         let is_harmless =
-            |warning: &Warning| matches!(warning, Warning::EndedByRounding { .. } | Warning::AtBound { .. });
+            |warning: &Warning| matches!(warning, EndedByRounding { .. } | AtBound { .. } | AtRelation { .. });
         self.warnings.iter().all(is_harmless) && self.is_better_than_mean()
     }
 

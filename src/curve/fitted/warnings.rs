@@ -64,6 +64,8 @@ impl<T: Real> FittedCurve<'_, T> {
             };
             Some(Warning::AtBound { parameter: fitted.name.clone(), side, bound: bound.to_f64() })
         }));
+        let relations = report.relations.iter().map(|&index| self.checked.map.relation(index));
+        warnings.extend(relations.map(|relation| Warning::AtRelation { relation }));
         warnings
     }
 

@@ -114,7 +114,7 @@ impl<T: Real> DataSets<'_, T> {
     fn checked_map(&self, names: &[String]) -> Result<ParameterMap<T>, CurveError> {
         let parameters =
             self.options.resolve(names.len(), |index| names[index].clone(), &vec![T::ZERO; names.len()], true)?;
-        let map = ParameterMap::new(parameters)?.unscaled();
+        let map = ParameterMap::new(parameters)?.unscaled().with_relations(self.options.relations())?;
         if map.free().is_empty() { Err(CurveError::NothingToFit) } else { Ok(map) }
     }
 
@@ -125,7 +125,7 @@ impl<T: Real> DataSets<'_, T> {
 
     /// Fits are beyond the lockstep engine, which minimises sums over points alone.
     pub(super) fn needs_full_engine(&self) -> bool {
-        self.has_priors()
+        self.has_priors() || self.map.as_ref().is_some_and(ParameterMap::has_relations)
     }
 
     /// Some parameters have priors.

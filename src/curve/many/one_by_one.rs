@@ -89,6 +89,7 @@ impl<'s, 'a, T: Real> OneByOne<'s, 'a, '_, T> {
             options.robust = None;
         }
         let mut curve = CurveFit::curve(self.curve(), rows, &y, start).options(options).solver(solver).retry(false);
+        curve = curve.guessed_if(data.is_guessed);
         if data.sigma.is_some() {
             curve = curve.sigma(&sigma);
         }
@@ -173,7 +174,9 @@ fn status_of(error: &CurveError) -> FitStatus {
         CurveError::Solve(NonFiniteStart { .. } | NonFiniteResidual { .. } | NonFiniteDerivative { .. }) => {
             FitStatus::NonFiniteStart
         }
-        CurveError::Solve(StartOutOfBounds { .. }) => FitStatus::StartOutOfBounds,
+        CurveError::Solve(StartOutOfBounds { .. }) | CurveError::StartViolatesRelation { .. } => {
+            FitStatus::StartOutOfBounds
+        }
         CurveError::Solve(Underflow { .. }) => FitStatus::Underflow,
         CurveError::Solve(Overflow) => FitStatus::Overflow,
         _ => FitStatus::NoProgress,

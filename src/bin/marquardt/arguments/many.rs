@@ -19,6 +19,7 @@ Examples:
   marquardt many stack.npy --x times.csv --formula 'a*exp(-k*x)+c' --start k=0.3 --bounds k=0..
   marquardt many photons.npy --formula 'a*exp(-k*x)+c' --start a=100,k=0.3 --counts --fix c=1 --prior k=0.3~0.1
   marquardt many stack.npy --formula 'a*x+b' --tie 'b=a/10' --robust=huber --omit-missing
+  marquardt many stack.npy --formula 'a*exp(-k*x)+c' --start a=1,k=0.3,c=0.5 --constrain 'c<=a'
   marquardt many big.npy --model linear --max-iterations 50 --block 4096 --out fits.csv"
 )]
 pub struct ManyArguments {

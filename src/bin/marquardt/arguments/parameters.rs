@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 use marquardt::Tie;
-use marquardt::curve::FitOptions;
+use marquardt::curve::{FitOptions, Relation};
 
 use crate::assignments::{self, NamedValue};
 use crate::failure::Failure;
@@ -24,6 +24,9 @@ pub struct ParameterArguments {
     /// Parameter that follows from others by a formula; may be repeated
     #[arg(long, value_name = "NAME=FORMULA", value_parser = assignments::tie)]
     pub tie: Vec<NamedValue<String>>,
+    /// Linear inequality between parameters, such as 'c1<c2'; may be repeated
+    #[arg(long, value_name = "INEQUALITY", allow_hyphen_values = true)]
+    pub constrain: Vec<String>,
     /// Gaussian priors of parameters; the size of the noise must be known, as that of counts is
     #[arg(long, value_name = "NAME=MEAN~DEVIATION,...", value_delimiter = ',', value_parser = assignments::prior)]
     pub prior: Vec<NamedValue<(f64, f64)>>,
@@ -63,6 +66,10 @@ impl ParameterArguments {
         }
         for NamedValue { name, value } in &self.tie {
             options = options.tie(name, Tie::parse(value).map_err(Failure::of_formula("--tie"))?);
+        }
+        for text in &self.constrain {
+            let relation = Relation::parse(text).map_err(|error| Failure::new(format!("--constrain: {error}")))?;
+            options = options.constrain(relation);
         }
         for NamedValue { name, value: (mean, deviation) } in &self.prior {
             options = options.prior(name, *mean, *deviation);
