@@ -66,7 +66,8 @@ use totals::Totals;
 /// not: [influence](Self::influence), the [bootstrap](Self::bootstrap), and tests of residuals.
 pub struct FittedCurve<'a, T: Real> {
     pub(super) checked: CheckedFit<'a, T>,
-    inference: FitInference<T>,
+    /// On the heap, as fits are moved often.
+    inference: Box<FitInference<T>>,
     pub(super) report: Report<T>,
     /// The attempts that led here.
     pub(super) attempts: Attempts,
@@ -109,7 +110,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         let noise = ResponseNoise::of(&checked, &covariance, robust.as_ref())?;
         let (responses, points, totals) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let mut fit = FittedCurve {
-            inference: FitInference { parameters, covariance, noise },
+            inference: Box::new(FitInference { parameters, covariance, noise }),
             checked,
             report,
             attempts: Attempts::default(),

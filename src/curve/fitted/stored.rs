@@ -19,7 +19,7 @@ impl<T: Real> FittedCurve<'_, T> {
             curve: self.checked.curve.to_any_model().map(curve_of),
             width: self.checked.data.predictors_in_row(),
             outputs: self.checked.data.outputs(),
-            inference: self.inference.clone(),
+            inference: (*self.inference).clone(),
             criteria: self.criteria(),
             summary: self.summary(),
             points: None,
