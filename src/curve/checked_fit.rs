@@ -207,20 +207,31 @@ impl<T: Real> CheckedFit<'_, T> {
         if map.has_relations() {
             return self.solve_within_relations(solver, data, map, start);
         }
+        self.minimize(data, map, start, |problem, start| {
+            if self.method.variable_projection {
+                solver.minimize_separable_rows(problem, start)
+            } else if let Some(observer) = &self.method.observer {
+                solver.minimize_rows(problem, start, &mut |record: &IterationRecord<T>, _: &[T]| {
+                    observer.observe(record);
+                    ControlFlow::Continue(())
+                })
+            } else {
+                solver.minimize_rows(problem, start, &mut ())
+            }
+        })
+    }
+
+    /// The report of a solve in the free parameters as one on all. The engine that `solve` calls is compiled once for all curves, and not for
+    /// each closure anew.
+    pub(super) fn minimize(
+        &self,
+        data: &Data<'_, T>,
+        map: &ParameterMap<T>,
+        start: &[T],
+        solve: impl FnOnce(&mut dyn LeastSquares<T>, &[T]) -> Result<Report<T>, SolveError>,
+    ) -> Result<Report<T>, SolveError> {
         let mut curve_problem = CurveProblem::new(&*self.curve, data, map, &self.likelihood);
-        let start = map.gather(start);
-        // The engine is compiled once for all curves, and not for each closure anew.
-        let problem: &mut dyn LeastSquares<T> = &mut curve_problem;
-        let mut report = if self.method.variable_projection {
-            solver.minimize_separable_rows(problem, &start)?
-        } else if let Some(observer) = &self.method.observer {
-            solver.minimize_rows(problem, &start, &mut |record: &IterationRecord<T>, _: &[T]| {
-                observer.observe(record);
-                ControlFlow::Continue(())
-            })?
-        } else {
-            solver.minimize_rows(problem, &start, &mut ())?
-        };
+        let mut report = solve(&mut curve_problem, &map.gather(start))?;
         map.rename(&mut report);
         report.x = curve_problem.expand(&report.x).0.to_vec();
         Ok(report)
@@ -228,11 +239,16 @@ impl<T: Real> CheckedFit<'_, T> {
 
     /// All parameters where the free ones are as in `at`, and the cost there. Collective.
     pub(super) fn evaluate(&self, map: &ParameterMap<T>, at: &[T]) -> Evaluated<(Vec<T>, T)> {
-        let mut curve_problem = CurveProblem::new(&*self.curve, &self.data, map, &self.likelihood);
+        self.evaluate_for(&self.data, map, at)
+    }
+
+    /// The same for other data of the same kind. Collective.
+    pub(super) fn evaluate_for(&self, data: &Data<'_, T>, map: &ParameterMap<T>, at: &[T]) -> Evaluated<(Vec<T>, T)> {
+        let mut curve_problem = CurveProblem::new(&*self.curve, data, map, &self.likelihood);
         let mut r = vec![T::ZERO; curve_problem.residual_count()];
         let free = map.gather(at);
         let evaluated = curve_problem.residuals(&free, 0, &mut r);
-        let [cost] = summed(self.data.ranks(), evaluated.map(|()| [curve_problem.cost_of_rows(0, &r)]))?;
+        let [cost] = summed(data.ranks(), evaluated.map(|()| [curve_problem.cost_of_rows(0, &r)]))?;
         Ok((curve_problem.expand(&free).0.to_vec(), cost))
     }
 

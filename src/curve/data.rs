@@ -47,12 +47,11 @@ impl<'a, T: Real> Data<'a, T> {
         let (x_rows, width, y_rows, outputs) = (x.count(), x.width(), y.count(), y.width());
         let (x, y, response_names, omitted) = (x.into_flat(), y.into_flat(), Vec::new(), Vec::new());
         let (noise, ranks, all_rows, all_omitted) = (Noise::Uniform, Communicator::single(), y_rows, 0);
-        let predictors = width;
         Data {
             x,
             x_rows,
             width,
-            predictors,
+            predictors: width,
             y,
             y_rows,
             outputs,
@@ -63,6 +62,11 @@ impl<'a, T: Real> Data<'a, T> {
             all_rows,
             all_omitted,
         }
+    }
+
+    /// No observations, to be filled in.
+    fn empty() -> Self {
+        Data::new(Rows::from(&[]), Rows::from(&[]))
     }
 
     /// The same predictors, to which the responses are zero.
@@ -116,7 +120,6 @@ impl<'a, T: Real> Data<'a, T> {
     pub(super) fn zeros(count: usize, is_known: bool) -> Self {
         let x: Vec<T> = (0..count).map(|number| T::from_f64(number as f64)).collect();
         let noise = if is_known { Noise::Sigma(vec![T::ONE; count].into()) } else { Noise::Uniform };
-        let data = Data::new(Rows::from(&[]), Rows::from(&[]));
         Data {
             x: x.into(),
             x_rows: count,
@@ -124,7 +127,7 @@ impl<'a, T: Real> Data<'a, T> {
             y_rows: count,
             noise,
             all_rows: count,
-            ..data
+            ..Data::empty()
         }
     }
 
@@ -291,21 +294,8 @@ impl<'a, T: Real> Data<'a, T> {
         let noise = Noise::joined(sets.map(|set| (&set.noise, set.y.len())))?;
         let (x, y, all_omitted) = (x.into(), y.into(), omitted.len());
         let (x_rows, y_rows, all_rows) = (rows, rows, rows);
-        Ok(Data {
-            x,
-            x_rows,
-            width,
-            predictors,
-            y,
-            y_rows,
-            outputs,
-            response_names,
-            noise,
-            omitted,
-            ranks,
-            all_rows,
-            all_omitted,
-        })
+        let data = Data { x, x_rows, width, predictors, y, y_rows, outputs, all_rows, ..Data::empty() };
+        Ok(Data { response_names, noise, omitted, ranks, all_omitted, ..data })
     }
 
     /// Checks the data, and leaves out masked rows, and missing ones if the policy says so. A row counts as missing where any of

@@ -144,21 +144,18 @@ impl<T: Real> CheckedFit<'_, T> {
     fn solve_for_outliers(&mut self, start: &[T]) -> Result<RobustCurve<T>, SolveError> {
         let loss: Arc<dyn RobustLoss<T>> = Arc::new(Loss::Cauchy);
         let mut at = self.solve_robust(Robustness { loss: loss.clone(), scale: None }, start)?.x;
-        let mut last = f64::INFINITY;
-        for _ in 0..MAX_FITS {
+        let (mut last, mut fits) = (f64::INFINITY, 0);
+        loop {
             let residuals = self.whitened_residuals(&at).map_err(SolveError::Evaluation)?;
             let deviation = self.robust_deviation(&residuals);
             let is_settled = (deviation - last).abs() <= SETTLED * deviation;
-            if is_settled || !(deviation > 0.0) {
+            if is_settled || !(deviation > 0.0) || fits == MAX_FITS {
                 return Ok(RobustCurve { at, residuals, deviation });
             }
-            last = deviation;
+            (last, fits) = (deviation, fits + 1);
             self.likelihood = Likelihood::Robust(loss.clone(), T::from_f64(deviation));
             at = self.solve(&at)?.x;
         }
-        let residuals = self.whitened_residuals(&at).map_err(SolveError::Evaluation)?;
-        let deviation = self.robust_deviation(&residuals);
-        Ok(RobustCurve { at, residuals, deviation })
     }
 
     /// The robust standard deviation of the residuals.

@@ -1,4 +1,4 @@
-//! What is said of single rows of the data, besides the standard deviations of their responses.
+//! Options of single rows of the data, besides the standard deviations of their responses.
 
 use std::borrow::Cow;
 

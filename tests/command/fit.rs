@@ -190,6 +190,9 @@ fn errors_of_predictors() {
     assert_close(value(&effective, "slope"), -0.480533407, 1e-8);
     let same = fit(&["--sigma-x", "0.1"]).json();
     assert!(value(&same, "slope") != value(&fit(&[]).json(), "slope"));
+    // Columns that are used are not said to be left out.
+    let found = folder.run(&["fit", "data.csv", "--model", "linear", "--sigma", "2*sy", "--sigma-x", "sx"]);
+    assert!(found.code == 0 && !found.errors.contains("left out"), "{found:?}");
     assert_eq!(fit(&["--sigma-x", "0.1,0.2"]).refused(), "--sigma-x gives 2, but the predictors are \"x\"");
     assert!(fit(&["--sigma-x=-0.1"]).refused().contains("must not be negative"));
     assert!(fit(&["--effective-variance"]).refused().contains("--sigma-x"));

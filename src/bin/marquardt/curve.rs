@@ -12,6 +12,7 @@ use crate::data::{ENZYME_MODEL, column_name};
 use crate::failure::{Failure, quoted};
 use crate::needed_columns::writable;
 use crate::output;
+use crate::row_values::RowValues;
 use crate::terminal::note;
 
 /// Names of columns in a note.
@@ -85,7 +86,10 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
 pub fn note_of_response(table: &Table, chosen: &Chosen, data: &DataArguments, by: Option<&str>) -> Option<String> {
     let conditions = data.conditions.iter().flat_map(|condition| condition.columns());
     let asked = conditions.chain(by).chain(data.sigma.as_deref()).map(|name| column_name(table, Some(name), 1));
-    let used: Vec<String> = asked.chain(chosen.x_names.iter().chain([&chosen.y_name]).cloned()).collect();
+    let of_rows = data.sigma.iter().chain(&data.weights).chain(&data.sigma_x).map(|text| RowValues::of(table, text));
+    let of_rows = of_rows.flat_map(|values| values.columns().into_iter().map(str::to_owned).collect::<Vec<_>>());
+    let used: Vec<String> =
+        asked.chain(of_rows).chain(chosen.x_names.iter().chain([&chosen.y_name]).cloned()).collect();
     // Columns of a long file that are not kept are numbers.
     let is_number = |name: &&str| matches!(table.column(name), Ok(_) | Err(TableError::NotKept { .. }));
     let is_left = |name: &&str| !used.iter().any(|used| used == name);

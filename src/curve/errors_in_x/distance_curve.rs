@@ -37,9 +37,11 @@ impl<T: Real> DistanceCurve<'_, T> {
         width: usize,
         mut work: impl FnMut(&[ObservedRow<'_, T>], usize) -> Evaluated,
     ) -> Evaluated {
-        let rows: Vec<_> = x.chunks_exact(width).map(|row| ObservedRow::of(row, self.predictors)).collect();
-        let block = if self.curve.takes_all_rows() { rows.len().max(1) } else { BLOCK };
-        rows.chunks(block).enumerate().try_for_each(|(number, rows)| work(rows, number * block))
+        let block = if self.curve.takes_all_rows() { (x.len() / width).max(1) } else { BLOCK };
+        x.chunks(block * width).enumerate().try_for_each(|(number, x)| {
+            let rows: Vec<_> = x.chunks_exact(width).map(|row| ObservedRow::of(row, self.predictors)).collect();
+            work(&rows, number * block)
+        })
     }
 
     /// Standard deviation in units of which a distance is added to a response.

@@ -1,8 +1,8 @@
 //! Quantities that are computed from the parameters of a fit.
 
 use super::FittedCurve;
-use super::summary::LEVEL;
-use crate::curve::{Estimate, IntervalSummary, ParameterState, ParameterSummary, Tie};
+use super::summary::{LEVEL, interval_summary};
+use crate::curve::{Estimate, ParameterState, ParameterSummary, Tie};
 use crate::real::Real;
 
 /// A quantity that is computed from the parameters of a fit.
@@ -39,11 +39,7 @@ impl<T: Real> FittedCurve<'_, T> {
                 name,
                 value: estimate.value.to_f64(),
                 standard_error: estimate.standard_error.to_f64(),
-                interval: interval.map(|interval| IntervalSummary {
-                    level: LEVEL,
-                    low: interval.low.to_f64(),
-                    high: interval.high.to_f64(),
-                }),
+                interval: interval.map(interval_summary),
                 state: ParameterState::Tied,
                 tie: Some(quantity.to_string()),
                 ..ParameterSummary::default()

@@ -7,7 +7,7 @@ use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
 use crate::curve::parameter::{Parameter, Role};
 use crate::curve::{
-    CorrelationSummary, DataSummary, FitStatistics, FitSummary, IntervalSummary, LossSummary, ParameterState,
+    CorrelationSummary, DataSummary, FitStatistics, FitSummary, Interval, IntervalSummary, LossSummary, ParameterState,
     ParameterSummary, PriorSummary, Warning,
 };
 use crate::precision::Compiled;
@@ -124,11 +124,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
                 name: fitted.name.clone(),
                 value: fitted.value.to_f64(),
                 standard_error: if does_move { fitted.standard_error.to_f64() } else { f64::NAN },
-                interval: interval.map(|interval| IntervalSummary {
-                    level: LEVEL,
-                    low: interval.low.to_f64(),
-                    high: interval.high.to_f64(),
-                }),
+                interval: interval.copied().map(interval_summary),
                 start: finite(*start).filter(|_| tie.is_none()),
                 lower: finite(*lower),
                 upper: finite(*upper),
@@ -160,4 +156,9 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         correlations.sort_by(|a, b| b.correlation.abs().total_cmp(&a.correlation.abs()));
         correlations
     }
+}
+
+/// An interval of the report's confidence.
+pub(super) fn interval_summary<T: Real>(Interval { low, high }: Interval<T>) -> IntervalSummary {
+    IntervalSummary { level: LEVEL, low: low.to_f64(), high: high.to_f64() }
 }

@@ -106,7 +106,9 @@ pub(super) fn natural_sizes(
         sizes.push(size);
     }
     let response = equations.number(response);
-    sizes.last().map(|result| equations.equate(result, &response));
+    if let Some(result) = sizes.last() {
+        equations.equate(result, &response);
+    }
     let mut natural = vec![1.0; parameters];
     for (pivot, row) in &equations.rows {
         natural[*pivot] = Some((-row[parameters]).exp()).filter(|size| size.is_normal()).unwrap_or(1.0);

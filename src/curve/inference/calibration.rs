@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use thiserror::Error;
 
 use super::UncertainCurve;
+use super::grid::grid;
 use crate::curve::estimate::quantile;
 use crate::curve::{BandPoint, Interval, Rows, StatisticsError};
 use crate::problem::EvaluationError;
@@ -13,9 +14,6 @@ use crate::statistics::root;
 
 /// Steps of the range in which solutions are sought, evenly spaced and, where it is positive, in equal ratios.
 const STEPS: usize = 400;
-
-/// Ratio of the ends of a range from which solutions are sought in equal ratios, too.
-const DECADE: f64 = 10.0;
 
 /// Level of confidence unless said otherwise.
 const LEVEL: f64 = 0.95;
@@ -154,13 +152,7 @@ impl<'f, T: Real> Calibration<'f, T> {
         let range = self.range.as_ref().map(|range| (range.start().to_f64(), range.end().to_f64()));
         let (low, high) =
             range.filter(|(low, high)| low < high && (high - low).is_finite()).ok_or(CalibrationError::NoRange)?;
-        let parts = (0..=STEPS).map(|step| step as f64 / STEPS as f64);
-        let mut grid: Vec<f64> = parts.clone().map(|part| (1.0 - part) * low + part * high).collect();
-        if low > 0.0 && high / low >= DECADE {
-            grid.extend(parts.map(|part| (low * (high / low).powf(part)).clamp(low, high)));
-        }
-        grid.sort_by(f64::total_cmp);
-        let mut grid: Vec<T> = grid.into_iter().map(T::from_f64).collect();
+        let mut grid: Vec<T> = grid(low, high, STEPS).into_iter().map(T::from_f64).collect();
         grid.dedup();
         Ok(grid)
     }
@@ -183,10 +175,8 @@ impl<T: Real> Search<'_, '_, T> {
             if low == 0.0 {
                 roots.push(ends[0]);
             } else if low * high < 0.0 {
-                let arrived =
-                    |best: (f64, f64), other: f64| (best.0 - other).abs() <= 4.0 * T::EPSILON.to_f64() * best.0.abs();
                 let distance = |x: f64| self.value(x).map(|value| value - self.mean);
-                roots.push(root((ends[0], low), (ends[1], high), distance, arrived)?);
+                roots.push(root((ends[0], low), (ends[1], high), distance, has_arrived::<T>)?);
             }
         }
         if values.last() == Some(&self.mean) {
@@ -242,12 +232,19 @@ impl<T: Real> Search<'_, '_, T> {
         for x in points {
             let here = (x, self.excess(x)?);
             if here.1 > 0.0 {
-                let arrived =
-                    |best: (f64, f64), other: f64| (best.0 - other).abs() <= 4.0 * T::EPSILON.to_f64() * best.0.abs();
-                return if inside.1 < 0.0 { root(inside, here, |x| self.excess(x), arrived) } else { Ok(inside.0) };
+                return if inside.1 < 0.0 {
+                    root(inside, here, |x| self.excess(x), has_arrived::<T>)
+                } else {
+                    Ok(inside.0)
+                };
             }
             inside = here;
         }
         Ok(open)
     }
+}
+
+/// The ends of a bracket, of which the first is the better one, differ by rounding alone.
+fn has_arrived<T: Real>((best, _): (f64, f64), other: f64) -> bool {
+    (best - other).abs() <= 4.0 * T::EPSILON.to_f64() * best.abs()
 }

@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, Axis};
 
+use super::grid::grid;
 use super::uncertain_curve::Bands;
 use super::{BandPoint, PlotPoint, ResponseKind, ResponseNoise, UncertainCurve};
 use crate::curve::{Plot, PlotError, Rows, Series, StatisticsError};
@@ -12,9 +13,6 @@ const LEVEL: f64 = 0.95;
 
 /// Number of evenly spaced points that a curve is drawn through; as many again are in equal ratios.
 const POINTS: usize = 301;
-
-/// Ratio of the largest predictor to the smallest from which an axis may be logarithmic.
-const DECADE: f64 = 10.0;
 
 impl<T: Real> ResponseNoise<T> {
     /// An empty plot with the residuals' label, and the strip of their noise.
@@ -34,7 +32,7 @@ impl<T: Real> UncertainCurve<'_, T> {
     /// the data set stands, if there is one.
     pub(in crate::curve) fn series(&self, points: &[PlotPoint], set: Option<usize>) -> Result<Vec<Series>, PlotError> {
         let (width, outputs) = (self.width, self.curve.response_count());
-        let grid = grid(points.iter().map(|point| point.x));
+        let grid = smooth(points.iter().map(|point| point.x));
         let x = Array2::from_shape_fn((grid.len(), width), |(row, column)| {
             T::from_f64(if column + 1 == width { grid[row] } else { set.unwrap_or_default() as f64 })
         });
@@ -90,21 +88,9 @@ fn drawn<'p>(points: impl Iterator<Item = &'p PlotPoint>) -> Series {
 }
 
 /// Returns points from the least to the greatest of these, so close that a curve looks smooth on either kind of axis.
-fn grid(values: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
+fn smooth(values: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
     let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
-    if !(low <= high) {
-        return Vec::new();
-    }
-    let parts = (0..POINTS).map(|index| index as f64 / (POINTS - 1) as f64);
-    let mut grid: Vec<f64> = parts.clone().map(|part| (1.0 - part) * low + part * high).collect();
-    if low > 0.0 && high / low >= DECADE {
-        grid.extend(parts.map(|part| low * (high / low).powf(part)));
-    }
-    // Rounding may lead out of the range of the data, where the curve need not exist.
-    grid.iter_mut().for_each(|x| *x = x.clamp(low, high));
-    grid.sort_by(f64::total_cmp);
-    grid.dedup();
-    grid
+    if low <= high { grid(low, high, POINTS - 1) } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -114,7 +100,7 @@ mod tests {
     #[test]
     fn a_grid_ends_where_the_data_do() {
         let ends = |values: &[f64]| {
-            let grid = grid(values.iter().copied());
+            let grid = smooth(values.iter().copied());
             assert!(grid.windows(2).all(|pair| pair[0] < pair[1]));
             (grid[0], grid[grid.len() - 1], grid.len())
         };
@@ -122,7 +108,7 @@ mod tests {
         assert_eq!(ends(&[2.0, 2.0]), (2.0, 2.0, 1));
         assert_eq!(ends(&[-1e308, 1.7e308]), (-1e308, 1.7e308, POINTS));
         // As many in each decade.
-        let many = grid([1e-3, 1e3].into_iter());
+        let many = smooth([1e-3, 1e3].into_iter());
         assert!(many.iter().filter(|&&x| x < 1e-2).count() >= POINTS / 6);
     }
 }

@@ -3,6 +3,7 @@
 mod calibration;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod drawing;
+mod grid;
 mod methods;
 mod parameter;
 #[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]

@@ -3,36 +3,16 @@
 use super::{AnyModel, Named};
 use crate::curve::Formula;
 
-/// A model of several predictors: its name, its predictors, and its formula.
-struct Entry {
-    name: &'static str,
-    predictors: &'static [&'static str],
-    formula: &'static str,
-}
+/// Predictors of the models of inhibition.
+const PREDICTORS: [&str; 2] = ["substrate", "inhibitor"];
 
-/// The inhibition of an enzyme, as GraphPad Prism names models and parameters: `vmax` in units of the response, `km`, `ki` in those of
-/// concentrations, `alpha` without. I. H. Segel, *Enzyme Kinetics* (1975).
-const ENTRIES: [Entry; 4] = [
-    Entry {
-        name: "competitive_inhibition",
-        predictors: &["substrate", "inhibitor"],
-        formula: "vmax*substrate/(km*(1 + inhibitor/ki) + substrate)",
-    },
-    Entry {
-        name: "uncompetitive_inhibition",
-        predictors: &["substrate", "inhibitor"],
-        formula: "vmax*substrate/(km + substrate*(1 + inhibitor/ki))",
-    },
-    Entry {
-        name: "noncompetitive_inhibition",
-        predictors: &["substrate", "inhibitor"],
-        formula: "vmax*substrate/((km + substrate)*(1 + inhibitor/ki))",
-    },
-    Entry {
-        name: "mixed_inhibition",
-        predictors: &["substrate", "inhibitor"],
-        formula: "vmax*substrate/(km*(1 + inhibitor/ki) + substrate*(1 + inhibitor/(alpha*ki)))",
-    },
+/// Names and formulas of the inhibition of an enzyme, as GraphPad Prism names models and parameters: `vmax` in units of the response, `km`
+/// and `ki` in those of concentrations, `alpha` without. I. H. Segel, *Enzyme Kinetics* (1975).
+const MODELS: [(&str, &str); 4] = [
+    ("competitive_inhibition", "vmax*substrate/(km*(1 + inhibitor/ki) + substrate)"),
+    ("uncompetitive_inhibition", "vmax*substrate/(km + substrate*(1 + inhibitor/ki))"),
+    ("noncompetitive_inhibition", "vmax*substrate/((km + substrate)*(1 + inhibitor/ki))"),
+    ("mixed_inhibition", "vmax*substrate/(km*(1 + inhibitor/ki) + substrate*(1 + inhibitor/(alpha*ki)))"),
 ];
 
 impl AnyModel {
@@ -57,8 +37,7 @@ impl AnyModel {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     pub fn of_several_predictors() -> impl Iterator<Item = (&'static str, Formula)> {
-        let formula = |entry: &Entry| Formula::with_predictors(entry.formula, entry.predictors.iter().copied());
-        ENTRIES.iter().filter_map(move |entry| Some((entry.name, formula(entry).ok()?)))
+        MODELS.into_iter().filter_map(|(name, text)| Some((name, Formula::with_predictors(text, PREDICTORS).ok()?)))
     }
 
     /// The model of the library of this name, of one predictor, a sum of such, or of [several](Self::of_several_predictors).
@@ -74,7 +53,7 @@ mod tests {
 
     #[test]
     fn all_formulas_parse() {
-        assert_eq!(AnyModel::of_several_predictors().count(), ENTRIES.len());
+        assert_eq!(AnyModel::of_several_predictors().count(), MODELS.len());
         for (name, formula) in AnyModel::of_several_predictors() {
             assert_eq!(formula.used_predictors().count(), 2, "{name}");
             assert_eq!(AnyModel::of_name(name), Some(AnyModel::Formula(formula)));

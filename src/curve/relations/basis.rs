@@ -32,41 +32,29 @@ impl<T: Real> Basis<T> {
         let normal = |member: Member| -> Vec<f64> {
             match member {
                 Member::Parameter(k) => (0..n).map(|j| if j == k { 1.0 } else { 0.0 }).collect(),
+                // In units of the sizes.
                 Member::Row(r) => rows[r].normal.iter().zip(sizes).map(|(slope, size)| slope * size).collect(),
             }
         };
-        // Gram–Schmidt, with columns in units of the sizes.
-        let (mut span, mut members) = (Vec::<Vec<f64>>::new(), Vec::new());
-        let rest = |span: &[Vec<f64>], member: Member| {
-            let mut rest = normal(member);
-            let square = squared(&rest);
-            for unit in span.iter().chain(span) {
-                let share: f64 = unit.iter().zip(&rest).map(|(a, b)| a * b).sum();
-                rest.iter_mut().zip(unit).for_each(|(rest, unit)| *rest -= share * unit);
-            }
-            (squared(&rest) / square, rest)
-        };
-        let mut add = |member: Member| {
-            let (share, rest) = rest(&span, member);
+        let (mut span, mut members) = (Span::default(), Vec::new());
+        for &member in preferred {
+            let (share, rest) = span.rest(normal(member));
             if members.len() < n && share > DEPENDENT {
-                let length = squared(&rest).sqrt();
-                span.push(rest.into_iter().map(|entry| entry / length).collect());
+                span.add(rest);
                 members.push(member);
             }
-        };
-        preferred.iter().for_each(|&member| add(member));
+        }
         // Parameters that are far from the span of the relations follow from them; the others are coordinates.
         let is_coordinate = |k: usize, members: &[Member]| members.contains(&Member::Parameter(k));
         while members.len() < n {
             let score = |k: usize| {
-                let (share, _) = rest(&span, Member::Parameter(k));
+                let (share, _) = span.rest(normal(Member::Parameter(k)));
                 if bounded[k] { PREFERENCE * share } else { share }
             };
             let others = (0..n).filter(|&k| !is_coordinate(k, &members));
             let Some(best) = others.max_by(|&a, &b| score(a).total_cmp(&score(b))) else { break };
-            let (_, rest) = rest(&span, Member::Parameter(best));
-            let length = squared(&rest).sqrt();
-            span.push(rest.into_iter().map(|entry| entry / length).collect());
+            let (_, rest) = span.rest(normal(Member::Parameter(best)));
+            span.add(rest);
             members.push(Member::Parameter(best));
         }
         let mut relations =
@@ -80,6 +68,28 @@ impl<T: Real> Basis<T> {
     pub(in crate::curve) fn row(&self, k: usize) -> &[T] {
         let n = self.rows.len();
         &self.inverse[k * n..(k + 1) * n]
+    }
+}
+
+/// Orthonormal vectors, by Gram–Schmidt.
+#[derive(Default)]
+struct Span(Vec<Vec<f64>>);
+
+impl Span {
+    /// The part of a vector that is orthogonal to the span, and the share of its square in that of the vector.
+    fn rest(&self, vector: Vec<f64>) -> (f64, Vec<f64>) {
+        let (square, mut rest) = (squared(&vector), vector);
+        for unit in self.0.iter().chain(&self.0) {
+            let share: f64 = unit.iter().zip(&rest).map(|(a, b)| a * b).sum();
+            rest.iter_mut().zip(unit).for_each(|(rest, unit)| *rest -= share * unit);
+        }
+        (squared(&rest) / square, rest)
+    }
+
+    /// Adds the direction of a vector that is orthogonal to the span.
+    fn add(&mut self, rest: Vec<f64>) {
+        let length = squared(&rest).sqrt();
+        self.0.push(rest.into_iter().map(|entry| entry / length).collect());
     }
 }
 

@@ -10,8 +10,8 @@ use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;
 use crate::curve::map::ParameterMap;
 use crate::curve::problem::CurveProblem;
-use crate::curve::ranks::summed;
-use crate::problem::{Evaluated, EvaluationError, LeastSquares, LeastSquaresExt};
+use crate::kernels::Kernels;
+use crate::problem::{Evaluated, EvaluationError, LeastSquares};
 use crate::real::Real;
 use crate::solver::{IterationRecord, LevenbergMarquardt, Refusal, Report, SolveError, Status};
 
@@ -111,7 +111,6 @@ impl<T: Real> CheckedFit<'_, T> {
         start: &[T],
         is_last: bool,
     ) -> Result<(Report<T>, bool), SolveError> {
-        let mut curve_problem = CurveProblem::new(&*self.curve, data, map, &self.likelihood);
         let (mut refused, mut is_interrupted) = (0, false);
         let mut watch = |record: &IterationRecord<T>, _: &[T]| {
             self.method.observer.iter().for_each(|observer| observer.observe(record));
@@ -119,10 +118,8 @@ impl<T: Real> CheckedFit<'_, T> {
             is_interrupted = refused >= REFUSALS && !is_last;
             if is_interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let problem: &mut dyn LeastSquares<T> = &mut curve_problem;
-        let mut report = solver.minimize_rows(problem, &map.gather(start), &mut watch)?;
-        map.rename(&mut report);
-        report.x = curve_problem.expand(&report.x).0.to_vec();
+        let report =
+            self.minimize(data, map, start, |problem, start| solver.minimize_rows(problem, start, &mut watch))?;
         Ok((report, is_interrupted))
     }
 
@@ -138,13 +135,10 @@ impl<T: Real> CheckedFit<'_, T> {
     ) -> Vec<T> {
         for share in (0..HALVINGS).map(|halving| 0.5_f64.powi(halving)) {
             let moved = map.moved(&x, share, step);
-            let mut curve_problem = CurveProblem::new(&*self.curve, data, map, &self.likelihood);
-            let mut r = vec![T::ZERO; curve_problem.residual_count()];
-            let evaluated = curve_problem.residuals(&map.gather(&moved), 0, &mut r);
-            let own = evaluated.map(|()| [curve_problem.cost_of_rows(0, &r)]);
+            let evaluated = self.evaluate_for(data, map, &moved);
             report.evaluations.residuals += 1;
-            match summed(data.ranks(), own) {
-                Ok([cost]) if cost.to_f64() < report.cost.to_f64() + ARMIJO * share * slope => {
+            match evaluated {
+                Ok((_, cost)) if cost.to_f64() < report.cost.to_f64() + ARMIJO * share * slope => {
                     (report.cost, report.x) = (cost, moved.clone());
                     return moved;
                 }
@@ -165,17 +159,14 @@ impl<T: Real> CheckedFit<'_, T> {
         let (m, group, free) = (curve_problem.residual_count(), curve_problem.row_group(), map.gather(at));
         let (n, count) = (free.len(), group * (ROWS / group.max(1)).max(1));
         let mut sums = vec![0.0; n * (n + 1)];
+        let (gram, gradient) = sums.split_at_mut(n * n);
         let mut add = || {
             for first in (0..m).step_by(count.max(1)) {
                 let count = count.min(m - first);
                 let (mut r, mut jacobian) = (vec![T::ZERO; count], vec![T::ZERO; count * n]);
                 curve_problem.linearize(&free, first, &mut r, &mut jacobian)?;
-                for (row, r) in jacobian.chunks_exact(n).zip(&r) {
-                    for (sums, slope) in sums.chunks_exact_mut(n + 1).zip(row) {
-                        let others = row.iter().chain([r]);
-                        sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += slope.to_f64() * other.to_f64());
-                    }
-                }
+                let [rows, r] = [jacobian, r].map(|of| of.into_iter().map(T::to_f64).collect::<Vec<f64>>());
+                f64::add_products(gram, gradient, &rows, &r);
             }
             Ok(())
         };
@@ -185,8 +176,9 @@ impl<T: Real> CheckedFit<'_, T> {
         } else {
             own?;
         }
-        let matrix = DMatrix::from_fn(n, n, |i, j| sums[i * (n + 1) + j]);
-        Ok((matrix, DVector::from_fn(n, |i, _| sums[i * (n + 1) + n])))
+        // The sums are those of the lower triangle.
+        let matrix = DMatrix::from_fn(n, n, |i, j| sums[i.max(j) * n + i.min(j)]);
+        Ok((matrix, DVector::from_column_slice(&sums[n * n..])))
     }
 }
 

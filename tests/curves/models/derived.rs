@@ -68,7 +68,7 @@ impl Curve<'_> {
     }
 }
 
-/// What the curve itself says of a derived quantity, if it says something.
+/// Value of a derived quantity that the curve itself has, if it has one.
 ///
 /// It returns two numbers that are to be equal, of which the first is the quantity or depends on it.
 fn by_curve(curve: &Curve<'_>, name: &str, value: f64) -> [f64; 2] {
