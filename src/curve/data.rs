@@ -189,6 +189,16 @@ impl<'a, T: Real> Data<'a, T> {
         self.predictors
     }
 
+    /// Differences of the largest and the least finite value of each predictor; its size where these are the same.
+    pub(super) fn ranges(&self) -> Vec<T> {
+        let range = |column: usize| {
+            let finite = self.x.iter().skip(column).step_by(self.width).copied().filter(|x| x.is_finite());
+            let (low, high) = finite.fold((T::INFINITY, -T::INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+            if low < high { high - low } else { high.abs() }
+        };
+        (0..self.predictors).map(range).collect()
+    }
+
     /// Standard deviations of the predictors of a row, where there are errors in x. The data sets of a global fit have their own.
     pub(super) fn sigma_x(&self, row: usize) -> Option<&[T]> {
         let is_own = self.width == observed_width(self.predictors, self.outputs);

@@ -111,6 +111,12 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
+    /// All predictors of a row are exact, although the curve is a condition that they need not meet.
+    #[error("sigma_x is 0 in row {}: a point of an implicit curve needs an error in one predictor", row + 1)]
+    ExactCondition {
+        /// Index of the row, from 0; messages count from 1.
+        row: usize,
+    },
     /// The covariance of the data is not a matrix of one row and column a response.
     #[error("the covariance of the data is {rows} x {columns}{}", .responses.map_or(String::new(), |count| format!(", for {}", counted(count, "response"))))]
     CovarianceShape {

@@ -130,6 +130,69 @@ fn odrpacks_implicit_example() {
     }
 }
 
+/// An arc in small and large units from near and far, without errors that say in what unit the points are: the standard deviation is 1.
+#[test]
+fn an_arc_in_any_unit() {
+    let mut noise = noisy(7, 50, [0.02, 0.02], |_| 0.0)[1].clone().into_iter();
+    let arc = Array2::from_shape_fn((25, 2), |(row, axis)| {
+        let angle = 0.14 * row as f64;
+        [3.0 + 2.0 * angle.cos(), -1.0 + 2.0 * angle.sin()][axis] + noise.next().unwrap()
+    });
+    let mut single = None;
+    for unit in [1e-9, 1e-3, 1.0, 1e6] {
+        let points = arc.mapv(|value| unit * value);
+        for start in [[3.0, -1.0, 2.0], [0.0, 0.0, 1.0], [-4.0, 5.0, 9.0], [400.0, -300.0, 900.0]] {
+            let start = start.map(|value| unit * value);
+            let circle = |p: &[f64], [x, y, r]: [Dual<f64, 3>; 3]| (x - p[0]).powi(2) + (y - p[1]).powi(2) - r * r;
+            let fit = CurveFit::implicit(circle, &points, start).fit().unwrap();
+            assert!(fit.report().is_converged(), "{unit} {start:?}: {fit}");
+            let found = [0, 1, 2].map(|index| fit.parameters()[index].value / unit);
+            let expected = *single.get_or_insert(found);
+            assert!(
+                found.iter().zip(expected).all(|(found, one)| (found - one).abs() < 1e-6),
+                "{unit} {start:?}: {fit}"
+            );
+            let points = points.mapv(|value| value as f32);
+            let circle = |p: &[f32], [x, y, r]: [Dual<f32, 3>; 3]| (x - p[0]).powi(2) + (y - p[1]).powi(2) - r * r;
+            let fit = CurveFit::implicit(circle, &points, start.map(|value| value as f32)).fit().unwrap();
+            assert!(fit.report().is_converged(), "f32, {unit} {start:?}: {fit}");
+            let radius = f64::from(fit.parameters()[2].value) / unit;
+            assert!((radius - expected[2]).abs() < 1e-3, "f32, {unit} {start:?}: {fit}");
+        }
+    }
+    assert!((single.unwrap()[2] - 2.0).abs() < 0.05, "{single:?}");
+}
+
+/// Errors much larger than the range of the predictor: the nearest points of a steep trial curve are beyond where it overflows.
+#[test]
+fn errors_larger_than_the_range() {
+    let [x, y] = noisy(11, 30, [0.0, 0.01], |x| 5.0 * (-0.4 * x).exp());
+    for sigma_x in [[100.0], [1e3], [1e6]] {
+        let decay = model!(|x; a, k, c| a * exp(-k * x) + c);
+        let fit = CurveFit::model(decay, &x, &y, &[1.0, 1.0, 0.0]).sigma(&[0.01; 30]).sigma_x(&sigma_x).fit().unwrap();
+        assert!(fit.report().is_converged(), "{sigma_x:?}: {fit}");
+        let fitted = fit.fitted_x().unwrap();
+        assert!(fit.chi_square().is_finite() && fitted.iter().all(|x| x.is_finite()), "{sigma_x:?}: {fit}");
+    }
+}
+
+/// A second predictor that is zero in every row.
+#[test]
+fn a_predictor_that_is_zero() {
+    let [x, y] = noisy(5, 20, [0.0, 0.05], |x| 1.0 + 2.0 * x);
+    let plane = |p: &[f64], [a, b]: [Dual<f64, 2>; 2]| a + b * p[0] + 0.5 * p[1];
+    let rows = Array2::from_shape_fn((20, 2), |(row, column)| if column == 0 { x[row] } else { 0.0 });
+    let sigma_x = array![[0.0, 0.2]];
+    let fit =
+        CurveFit::with_predictors(plane, &rows, &y, [0.0, 1.0]).sigma(&[0.05; 20]).sigma_x(&sigma_x).fit().unwrap();
+    // The error adds `(0.5 · 0.2)²` to the variance of each response.
+    let line = CurveFit::new(|x, [a, b]: [Dual<f64, 2>; 2]| a + b * x, &x, &y, [0.0, 1.0]).fit().unwrap();
+    assert!(fit.report().is_converged(), "{fit}");
+    assert_values(&fit, &[line.parameters()[0].value, line.parameters()[1].value], 1e-9);
+    assert_errors(&fit, &[line.parameters()[0].standard_error, line.parameters()[1].standard_error], 1e-8);
+    assert!((fit.chi_square() * (0.05_f64.powi(2) + 0.01) / line.chi_square() - 1.0).abs() < 1e-9, "{fit}");
+}
+
 /// Example 3 of the ODRPACK user's guide: two correlated responses, and predictors whose errors are a hundred times as large as they. The
 /// guide divides by the degrees of freedom of rows, not of responses.
 #[test]
@@ -417,6 +480,13 @@ fn wrong_errors_are_named() {
     assert!(matches!(error, CurveError::Conflict { first: "an implicit curve", .. }), "{error}");
     let error = CurveFit::implicit(circle, &points, [2.0]).absolute_sigma(true).fit().map(|_| ()).unwrap_err();
     assert!(matches!(error, CurveError::AbsoluteWithoutSigma), "{error}");
+    let exact = array![[0.1, 0.1], [0.0, 0.0], [0.1, 0.1], [0.1, 0.1]];
+    for (sigma, row) in [(exact, 2), (array![[0.0, 0.0]], 1)] {
+        let error = CurveFit::implicit(circle, &points, [2.0]).sigma_x(&sigma).fit().map(|_| ()).unwrap_err();
+        let expected =
+            format!("sigma_x is 0 in row {row}: a point of an implicit curve needs an error in one predictor");
+        assert_eq!(error.to_string(), expected);
+    }
     let sigma = array![[0.1, 0.1]];
     let known = CurveFit::implicit(circle, &points, [2.0]).sigma_x(&sigma).absolute_sigma(true);
     let known = known.fit().unwrap();

@@ -15,8 +15,8 @@ const BLOCK: usize = 256;
 /// moved by the distance of the observation from the curve; to rows of predictors alone with the responses of the curve.
 pub(in crate::curve) struct DistanceCurve<'a, T> {
     pub(super) curve: AnyCurve<'a, T>,
-    /// Predictors in a row.
-    pub(super) predictors: usize,
+    /// Ranges of the predictors of a row.
+    pub(super) ranges: Vec<T>,
     pub(super) method: ErrorsInX,
     /// The curve is a condition, and distances are in units of the predictors' deviations alone.
     pub(super) is_implicit: bool,
@@ -39,7 +39,7 @@ impl<T: Real> DistanceCurve<'_, T> {
     ) -> Evaluated {
         let block = if self.curve.takes_all_rows() { (x.len() / width).max(1) } else { BLOCK };
         x.chunks(block * width).enumerate().try_for_each(|(number, x)| {
-            let rows: Vec<_> = x.chunks_exact(width).map(|row| ObservedRow::of(row, self.predictors)).collect();
+            let rows: Vec<_> = x.chunks_exact(width).map(|row| ObservedRow::of(row, self.ranges.len())).collect();
             work(&rows, number * block)
         })
     }
@@ -60,7 +60,9 @@ impl<T: Real> DistanceCurve<'_, T> {
             };
             match self.method {
                 ErrorsInX::OrthogonalDistance => self.distances(rows, b, y, jacobian)?,
-                ErrorsInX::EffectiveVariance => effective_variance::residuals(&*self.curve, rows, b, y, jacobian)?,
+                ErrorsInX::EffectiveVariance => {
+                    effective_variance::residuals(&*self.curve, &self.ranges, rows, b, y, jacobian)?
+                }
             }
             let mut derivatives = jacobian.chunks_exact_mut(n);
             for (row, y) in rows.iter().zip(y.chunks_exact_mut(k)) {
@@ -77,9 +79,9 @@ impl<T: Real> DistanceCurve<'_, T> {
     /// Writes distances and, where there is room, their derivatives.
     fn distances(&self, rows: &[ObservedRow<'_, T>], b: &[T], distances: &mut [T], jacobian: &mut [T]) -> Evaluated {
         let (k, n) = (self.curve.response_count(), b.len());
-        let found = FootPoints::find(&*self.curve, rows, b)?;
+        let found = FootPoints::find(&*self.curve, &self.ranges, rows, b)?;
         if !jacobian.is_empty() {
-            self.curve.linearize(&found.points, self.predictors, b, distances, jacobian)?;
+            self.curve.linearize(&found.points, self.ranges.len(), b, distances, jacobian)?;
             jacobian.chunks_exact_mut(k * n).enumerate().for_each(|(row, own)| found.differentiate(row, own));
         }
         for (row, distances) in distances.chunks_exact_mut(k).enumerate() {
@@ -93,26 +95,26 @@ impl<T: Real> Curve<T> for DistanceCurve<'_, T> {
     pass_on_description!(inside);
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
-        if width == self.predictors {
+        if width == self.ranges.len() {
             return self.curve.responses(x, width, b, y);
         }
         self.evaluate(x, width, b, y, &mut [])
     }
 
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
-        if width == self.predictors {
+        if width == self.ranges.len() {
             return self.curve.linearize(x, width, b, y, jacobian);
         }
         self.evaluate(x, width, b, y, jacobian)
     }
 
     fn fitted_predictors(&self, x: &[T], width: usize, b: &[T], fitted: &mut [T]) -> Evaluated<bool> {
-        let own = self.predictors;
+        let own = self.ranges.len();
         self.for_blocks(x, width, |rows, first| {
             let fitted = fitted[first * own..].iter_mut();
             match self.method {
                 ErrorsInX::OrthogonalDistance => {
-                    let found = FootPoints::find(&*self.curve, rows, b)?;
+                    let found = FootPoints::find(&*self.curve, &self.ranges, rows, b)?;
                     fitted.zip(found.points).for_each(|(fitted, point)| *fitted = point);
                 }
                 ErrorsInX::EffectiveVariance => {
@@ -125,7 +127,7 @@ impl<T: Real> Curve<T> for DistanceCurve<'_, T> {
     }
 
     fn add_sums(&self, rows: ModelRows<'_, T>, summand: Summand<'_, T>, sums: &mut ModelSums<'_, T>) -> bool {
-        rows.width == self.predictors && self.curve.add_sums(rows, summand, sums)
+        rows.width == self.ranges.len() && self.curve.add_sums(rows, summand, sums)
     }
 
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {

@@ -9,13 +9,14 @@ use crate::real::Real;
 /// Writes residuals over the roots of `σ² = σ_y² + Σ (∂f/∂x)² σ_x²`, each response for itself, and, where there is room, their derivatives.
 pub(super) fn residuals<T: Real>(
     curve: &dyn Curve<T>,
+    ranges: &[T],
     rows: &[ObservedRow<'_, T>],
     b: &[T],
     residuals: &mut [T],
     jacobian: &mut [T],
 ) -> Evaluated {
     let (w, k, n) = (rows[0].x.len(), rows[0].y.len(), b.len());
-    let mut slopes = PredictorSlopes::new(w, k);
+    let mut slopes = PredictorSlopes::new(ranges, k);
     let count = slopes.lay_out(rows.iter().map(|row| (row.x, row.sigma_x)));
     let mut all = Vec::new();
     if jacobian.is_empty() {

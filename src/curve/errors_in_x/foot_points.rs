@@ -11,7 +11,7 @@ use crate::real::Real;
 /// Steps towards a foot point, at most.
 pub(super) const STEPS: usize = 40;
 
-/// Power of `ε` below which a step, in standard deviations, is the last.
+/// Power of `ε` below which a step is the last, in units of the standard deviation, or of the range of the predictor where that is smaller.
 pub(super) const LAST_STEP_POWER: f64 = 0.7;
 
 /// Nearest points of a curve to some observations, and the distances.
@@ -47,16 +47,16 @@ struct LocalSlopes<T> {
     first: Vec<T>,
     /// The next shift.
     step: Vec<T>,
-    /// Length of a step that is the last, in standard deviations.
+    /// Length of a step that is the last.
     last: T,
 }
 
 impl<T: Real> FootPoints<T> {
     /// Finds the foot points of these rows. The search begins at the observation, so that the result depends on nothing else.
-    pub(super) fn find(curve: &dyn Curve<T>, rows: &[ObservedRow<'_, T>], b: &[T]) -> Evaluated<Self> {
+    pub(super) fn find(curve: &dyn Curve<T>, ranges: &[T], rows: &[ObservedRow<'_, T>], b: &[T]) -> Evaluated<Self> {
         let (w, k) = (rows[0].x.len(), rows[0].y.len());
-        if (w, k) == (1, 1) {
-            return Self::find_single(curve, rows, b);
+        if let (&[range], 1) = (ranges, k) {
+            return Self::find_single(curve, range, rows, b);
         }
         let mut found = FootPoints {
             outputs: k,
@@ -67,7 +67,7 @@ impl<T: Real> FootPoints<T> {
         let mut best = vec![T::ZERO; rows.len() * w];
         let begin = |row| Search { row, merit: T::INFINITY, moved: T::ZERO };
         let mut searches: Vec<Search<T>> = (0..rows.len()).map(begin).collect();
-        let mut slopes = PredictorSlopes::new(w, k);
+        let mut slopes = PredictorSlopes::new(ranges, k);
         let last = T::from_f64(T::EPSILON.to_f64().powf(LAST_STEP_POWER));
         let (first, step) = (vec![T::ZERO; k * w], vec![T::ZERO; w]);
         let mut local = LocalSlopes { first, step, last };
@@ -83,9 +83,10 @@ impl<T: Real> FootPoints<T> {
                 let (row, best) = (&rows[search.row], &mut best[search.row * w..(search.row + 1) * w]);
                 let responses = slopes.responses(at);
                 let merit = Merit::at(row, &found.points[search.row * w..(search.row + 1) * w], responses);
-                let goes_on = if number == 0 || merit.value <= search.merit + merit.rounding {
+                let is_accepted = merit.value.is_finite() && merit.value <= search.merit + merit.rounding;
+                let goes_on = if number == 0 || is_accepted {
                     slopes.derivatives_at(at, &mut local.first);
-                    found.advance(search, row, best, (responses, merit), &mut local)
+                    found.advance(search, (row, ranges), best, (responses, merit), &mut local)
                 } else {
                     found.return_half_way(search.row, row, best)
                 };
@@ -107,7 +108,7 @@ impl<T: Real> FootPoints<T> {
     fn advance(
         &mut self,
         search: &mut Search<T>,
-        row: &ObservedRow<'_, T>,
+        (row, ranges): (&ObservedRow<'_, T>, &[T]),
         best: &mut [T],
         (responses, merit): (&[T], Merit<T>),
         local: &mut LocalSlopes<T>,
@@ -119,18 +120,19 @@ impl<T: Real> FootPoints<T> {
         self.linearize(search.row, row, best, responses, local);
         self.suggest(search.row, row, local);
         let point = &mut self.points[search.row * w..(search.row + 1) * w];
-        let (mut moved, mut size, mut units) = (T::ZERO, T::ZERO, T::ZERO);
+        let (mut moved, mut moved_in_sigma, mut size, mut units) = (T::ZERO, T::ZERO, T::ZERO, T::ZERO);
         for j in 0..w {
             point[j] = row.x[j] + local.step[j];
             if row.sigma_x[j] > T::ZERO {
-                let unit = row.sigma_x[j].recip();
-                let [step, shift] = [local.step[j] - best[j], best[j]].map(|length| length * unit);
-                moved += step * step;
-                size += shift * shift;
-                units = units.max((row.x[j] * unit).abs());
+                let (step, unit) = (local.step[j] - best[j], row.sigma_x[j].min(ranges[j]).recip());
+                let square = |length: T, unit: T| (length * unit) * (length * unit);
+                moved += square(step, unit);
+                moved_in_sigma += square(step, row.sigma_x[j].recip());
+                size += square(best[j], unit);
+                units = units.max(row.x[j].abs().max(ranges[j]) * unit);
             }
         }
-        let is_rounding = moved <= merit.rounding;
+        let is_rounding = moved_in_sigma <= merit.rounding;
         let moved = moved.sqrt();
         // Steps that shrink by a factor are followed by less than that share of the last one.
         let left = if moved < search.moved { moved * (moved / search.moved) } else { moved };

@@ -120,13 +120,22 @@ impl<'a, T: Real> PredictorErrors<'a, T> {
             });
         }
         sigma.check(data.rows(), data.width())?;
-        let predictors = data.width();
+        if self.is_implicit
+            && let Some(row) = (0..data.rows()).find(|&row| sigma.of_row(row).iter().all(|&sigma| sigma == T::ZERO))
+        {
+            return Err(CurveError::ExactCondition { row });
+        }
+        let mut ranges = data.ranges();
+        for (column, range) in ranges.iter_mut().enumerate().filter(|(_, range)| **range == T::ZERO) {
+            // A predictor that is always zero has no size but that of its errors.
+            *range = (0..data.rows()).map(|row| sigma.of_row(row)[column]).fold(T::ZERO, T::max);
+        }
         let mut data = data.carrying_observations(sigma, self.is_implicit)?;
         if self.is_implicit && self.sigma.is_some() {
             // Distances have a known unit.
             data.noise = Noise::Sigma(vec![T::ONE; data.rows()].into());
         }
-        let distance = DistanceCurve { curve, predictors, method: self.method, is_implicit: self.is_implicit };
+        let distance = DistanceCurve { curve, ranges, method: self.method, is_implicit: self.is_implicit };
         Ok((Box::new(distance), data))
     }
 }

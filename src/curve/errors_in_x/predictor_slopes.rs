@@ -4,7 +4,8 @@ use crate::curve::Curve;
 use crate::problem::Evaluated;
 use crate::real::Real;
 
-/// Powers of `ε`: the share of a standard deviation that a difference is, the largest share of the predictor, and the smallest.
+/// Powers of `ε`: the share of a standard deviation that a difference is, and of the range that counts as the size of a predictor near zero;
+/// the largest share of that size, and the smallest.
 const SHARE_POWER: f64 = 0.25;
 const MOST_POWER: f64 = 0.2;
 const LEAST_POWER: f64 = 2.0 / 3.0;
@@ -19,6 +20,8 @@ pub(super) struct PredictorSlopes<T> {
     x: Vec<T>,
     y: Vec<T>,
     lengths: Lengths<T>,
+    /// Ranges of the predictors.
+    ranges: Vec<T>,
 }
 
 /// Shares of a standard deviation and of a predictor that differences have.
@@ -30,9 +33,9 @@ pub(super) struct Lengths<T> {
 }
 
 impl<T: Real> PredictorSlopes<T> {
-    pub(super) fn new(predictors: usize, outputs: usize) -> Self {
-        let lengths = Lengths::new();
-        PredictorSlopes { predictors, outputs, points: 0, x: Vec::new(), y: Vec::new(), lengths }
+    pub(super) fn new(ranges: &[T], outputs: usize) -> Self {
+        let (predictors, lengths, ranges) = (ranges.len(), Lengths::new(), ranges.to_vec());
+        PredictorSlopes { predictors, outputs, points: 0, x: Vec::new(), y: Vec::new(), lengths, ranges }
     }
 
     /// Lays out the rows about these points, with the standard deviations of the predictors of each; returns their number. A predictor
@@ -46,7 +49,7 @@ impl<T: Real> PredictorSlopes<T> {
                 for (point, sigma) in points.clone() {
                     let place = self.x.len() + predictor;
                     self.x.extend_from_slice(point);
-                    self.x[place] += side * self.lengths.of(point[predictor], sigma[predictor]);
+                    self.x[place] += side * self.lengths.of(point[predictor], sigma[predictor], self.ranges[predictor]);
                 }
             }
         }
@@ -108,10 +111,11 @@ impl<T: Real> Lengths<T> {
     }
 
     /// Length of a difference: a share of the standard deviation, as the curve is mostly smooth on that scale. It is shorter where the
-    /// deviation is far larger than the predictor, and longer where rounding would swallow it. Zero for an exact predictor.
+    /// deviation is far larger than the predictor and its range, and longer where rounding would swallow it. Zero for an exact predictor.
     #[inline(always)]
-    pub(super) fn of(self, x: T, sigma: T) -> T {
-        let most = (self.most * x.abs()).max(self.share * self.share * sigma);
-        if sigma == T::ZERO { T::ZERO } else { (self.share * sigma).min(most).max(self.least * x.abs()) }
+    pub(super) fn of(self, x: T, sigma: T, range: T) -> T {
+        let most = self.most * x.abs().max(self.share * range);
+        let least = (self.least * x.abs()).max(self.share * self.share * range);
+        if sigma == T::ZERO { T::ZERO } else { (self.share * sigma).min(most).max(least) }
     }
 }

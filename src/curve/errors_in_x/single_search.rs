@@ -13,10 +13,10 @@ const LEAST_CURVATURE: f64 = 0.1;
 
 impl<T: Real> FootPoints<T> {
     /// Finds the foot points as [`find`](Self::find) does, by steps of Newton with the curvature of the curve.
-    pub(super) fn find_single(curve: &dyn Curve<T>, rows: &[ObservedRow<'_, T>], b: &[T]) -> Evaluated<Self> {
+    pub(super) fn find_single(curve: &dyn Curve<T>, range: T, rows: &[ObservedRow<'_, T>], b: &[T]) -> Evaluated<Self> {
         let zeros = || vec![T::ZERO; rows.len()];
         let mut found = FootPoints { outputs: 1, points: zeros(), multipliers: zeros(), roots: zeros() };
-        let mut searches = SingleSearches::begin(rows);
+        let mut searches = SingleSearches::begin(rows, range);
         for step in 0..STEPS {
             searches.evaluate(curve, b)?;
             simd::run(Advance { searches: &mut searches, is_first: step == 0 });
@@ -57,12 +57,14 @@ struct SingleSearches<T> {
     around: Vec<T>,
     responses: Vec<T>,
     lengths: Lengths<T>,
-    /// Length of a step that is the last, in standard deviations.
+    /// Range of the predictor.
+    range: T,
+    /// Length of a step that is the last, in units of the standard deviation, or of the range where that is smaller.
     last: T,
 }
 
 impl<T: Real> SingleSearches<T> {
-    fn begin(rows: &[ObservedRow<'_, T>]) -> Self {
+    fn begin(rows: &[ObservedRow<'_, T>], range: T) -> Self {
         let all = |of: fn(&ObservedRow<'_, T>) -> T| rows.iter().map(of).collect::<Vec<T>>();
         let filled = |value: T| vec![value; rows.len()];
         SingleSearches {
@@ -81,6 +83,7 @@ impl<T: Real> SingleSearches<T> {
             around: Vec::new(),
             responses: Vec::new(),
             lengths: Lengths::new(),
+            range,
             last: T::from_f64(T::EPSILON.to_f64().powf(LAST_STEP_POWER)),
         }
     }
@@ -93,7 +96,8 @@ impl<T: Real> SingleSearches<T> {
         let (here, sides) = self.around.split_at_mut(count);
         let (ahead, behind) = sides.split_at_mut(count);
         for index in 0..count {
-            let (point, length) = (self.point[index], self.lengths.of(self.point[index], self.sigma_x[index]));
+            let (point, length) =
+                (self.point[index], self.lengths.of(self.point[index], self.sigma_x[index], self.range));
             (here[index], ahead[index], behind[index]) = (point, point + length, point - length);
         }
         curve.responses(&self.around, 1, b, &mut self.responses)
@@ -132,7 +136,7 @@ impl<T: Real> Kernel for Advance<'_, T> {
     fn run<const TALL: usize, const FUSED: bool>(self) {
         let Advance { searches, is_first } = self;
         let count = searches.rows.len();
-        let last = searches.last;
+        let (last, range) = (searches.last, searches.range);
         let (here, sides) = searches.responses.split_at(count);
         let (ahead, behind) = sides.split_at(count);
         let (x_ahead, x_behind) = searches.around[count..].split_at(count);
@@ -156,7 +160,7 @@ impl<T: Real> Kernel for Advance<'_, T> {
             let merit = choose(is_measured, of_y * of_y + of_x * of_x, condition);
             let rounding = four * T::EPSILON * (merit + of_y.abs() * (here[i].abs() + y[i].abs()) * unit_y);
             let rounding = choose(is_measured, rounding, T::ZERO);
-            let is_accepted = is_first | (merit <= merits[i] + rounding);
+            let is_accepted = is_first | (merit.is_finite() & (merit <= merits[i] + rounding));
             // Derivatives, from one side where the curve ends on the other.
             let half_way = half * (x_ahead[i] - x_behind[i]);
             let per_half = choose(half_way > T::ZERO, half_way.recip(), T::ZERO);
@@ -174,11 +178,12 @@ impl<T: Real> Kernel for Advance<'_, T> {
             let suggested = -variance * slope * multiplier;
             let is_convex = curvature > T::from_f64(LEAST_CURVATURE);
             let next = choose(is_convex, shift + (suggested - shift) / curvature, suggested);
-            let moved = (next - shift).abs() * unit_x;
+            let unit = choose(sigma_x[i] > T::ZERO, sigma_x[i].min(range).recip(), T::ZERO);
+            let (moved, moved_in_sigma) = ((next - shift).abs() * unit, (next - shift) * unit_x);
             // Steps that shrink by a factor are followed by less than that share of the last one.
             let left = choose(moved < moves[i], moved * moved / moves[i], moved);
-            let least = last * (T::ONE + of_x.abs()) + T::EPSILON * x[i].abs() * unit_x;
-            let is_long = (left > least) & (moved * moved > rounding);
+            let least = last * (T::ONE + shift.abs() * unit) + T::EPSILON * x[i].abs().max(range) * unit;
+            let is_long = (left > least) & (moved_in_sigma * moved_in_sigma > rounding);
             // Half of the way back, unless that is no way any more.
             let back = x[i] + shifts[i];
             let between = x[i] + half * (shift + shifts[i]);
