@@ -205,7 +205,8 @@ impl<T: Real> CheckedFit<'_, T> {
         start: &[T],
     ) -> Result<Report<T>, SolveError> {
         if map.has_relations() {
-            return self.solve_within_relations(solver, data, map, start);
+            let report = self.solve_within_relations(solver, data, map, start)?;
+            return Ok(Report { x: map.rounded_within(&report.x), ..report });
         }
         self.minimize(data, map, start, |problem, start| {
             if self.method.variable_projection {

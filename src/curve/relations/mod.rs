@@ -378,6 +378,17 @@ impl<T: Real> ParameterMap<T> {
         maps.find(allows).unwrap_or_else(|| self.clone())
     }
 
+    /// The point at which relations hold as equations that rounding has violated, if that is allowed.
+    pub(super) fn rounded_within(&self, all: &[T]) -> Vec<T> {
+        let (x, mut rounded) = (self.plain(all), all.to_vec());
+        let is_beyond = |row: &Row| !(row.lower..=row.upper).contains(&row.value(&x).0);
+        if self.relations.rows.iter().any(is_beyond) {
+            let based = self.based_near(&self.relations_at(all), all, &sizes(&x));
+            based.expand(&based.gather(all), &mut rounded, &mut based.begin().1);
+        }
+        rounded
+    }
+
     /// The same map with the values of these relations as coordinates that stay where they are.
     pub(super) fn with_relations_held(&self, active: &[ActiveBound<T>], relations: &[usize], at: &[T]) -> Self {
         if relations.is_empty() {

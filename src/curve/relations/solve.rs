@@ -197,7 +197,7 @@ impl<T: Real> ParameterMap<T> {
     }
 
     /// The relations that hold as equations at a point, to rounding.
-    fn relations_at(&self, all: &[T]) -> Vec<Member> {
+    pub(super) fn relations_at(&self, all: &[T]) -> Vec<Member> {
         let (members, constraints) = self.constraints(&self.plain(all), 0.0);
         let is_tight =
             |&(place, member): &(usize, &Member)| matches!(member, Member::Row(_)) && constraints[place].slack <= 0.0;
