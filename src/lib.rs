@@ -199,7 +199,8 @@ mod storage;
 pub mod train;
 pub mod variables;
 
-pub use autodiff::Dual;
+pub use autodiff::{Complex, Dual};
+
 #[doc(hidden)]
 pub use curve::model_functions;
 pub use curve::models;
