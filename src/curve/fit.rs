@@ -32,6 +32,7 @@ use crate::solver::{IterationRecord, LevenbergMarquardt};
 /// | a closure of several predictors | [`CurveFit::with_predictors`] | exact |
 /// | a closure of several responses | [`CurveFit::with_responses`] | exact |
 /// | a [`Model`](crate::Model) | [`CurveFit::model`] | exact |
+/// | a closure of complex values | [`CurveFit::complex`] | exact |
 /// | a closure over plain floats | [`CurveFit::numeric`] | differences |
 /// | a system of differential equations (feature `ode`) | `CurveFit::differential_equations` | exact |
 /// | a simulator that gives all responses at once | [`CurveFit::numeric_rows`] | differences |

@@ -2,7 +2,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | what is fitted | [`Model`], [`Formula`], [`FormulaBuilder`] for other front ends, the [library of models](models), closures, [`Curve`] with derivatives by hand |
+//! | what is fitted | [`Model`], [`Formula`], [`FormulaBuilder`] for other front ends, the [library of models](models), closures, [`ComplexModel`], [`Curve`] with derivatives by hand |
 //! | one data set | [`CurveFit`], [`Tie`], [`Relation`], [`NanPolicy`]; residuals over named [`Parameters`] that are no curve |
 //! | several data sets | [`GlobalFit`], with shared parameters; [`FitMany`], thousands of the same kind |
 //! | several starts | [`MultiStart`], [`Minima`] |

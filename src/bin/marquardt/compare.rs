@@ -38,12 +38,12 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
             return Err(Failure::new(format!("--start: no curve has a parameter {name:?}")));
         }
     }
-    candidates.iter().for_each(|chosen| curve::note_of_e(&chosen.curve, &arguments.start));
+    candidates.iter().for_each(|chosen| curve::note_of_constants(&chosen.curve, &arguments.start));
     let left_out = candidates.first().and_then(|chosen| curve::note_of_response(&table, chosen, &arguments.data, None));
     let mut fits = Vec::new();
     let (mut failed, mut warnings) = (Vec::new(), Vec::new());
-    for Chosen { curve, x_names, y_name } in candidates {
-        let data = SelectedData::select(&table, &arguments.data, x_names, y_name)?;
+    for Chosen { curve, x_names, y_names } in candidates {
+        let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
         let is_own = |start: &&NamedValue<f64>| curve.parameters().contains(&start.name);
         let start = arguments.start.iter().filter(is_own).cloned().collect();
         let parameters = ParameterArguments { start, ..Default::default() };
