@@ -199,7 +199,7 @@ operators! { Complex<S>, [S: Scalar], [cfg_attr(not(debug_assertions), inline(al
     Add add(z, w: Self) => Complex { re: z.re + w.re, im: z.im + w.im };
     Sub sub(z, w: Self) => Complex { re: z.re - w.re, im: z.im - w.im };
     Mul mul(z, w: Self) => Complex { re: z.re * w.re - z.im * w.im, im: z.re * w.im + z.im * w.re };
-    Div div(z, w: Self) => z * w.recip();
+    Div div(z, w: Self) => std::ops::Mul::mul(z, w.recip());
     Add add(z, a: S) => Complex { re: z.re + a, ..z };
     Sub sub(z, a: S) => Complex { re: z.re - a, ..z };
     Mul mul(z, a: S) => Complex { re: z.re * a, im: z.im * a };
@@ -220,7 +220,7 @@ macro_rules! scalar_operators {
             scalar_operators!(@one Add add(a, z) => z + a, $scalar, $over, [$($generics)*]);
             scalar_operators!(@one Sub sub(a, z) => -z + a, $scalar, $over, [$($generics)*]);
             scalar_operators!(@one Mul mul(a, z) => z * a, $scalar, $over, [$($generics)*]);
-            scalar_operators!(@one Div div(a, z) => z.recip() * a, $scalar, $over, [$($generics)*]);
+            scalar_operators!(@one Div div(a, z) => std::ops::Mul::mul(z.recip(), a), $scalar, $over, [$($generics)*]);
         )*
     };
     (@one $trait:ident $method:ident($a:ident, $z:ident) => $result:expr, $scalar:ty, $over:ty, [$($generics:tt)*]) => {
@@ -251,10 +251,10 @@ mod tests {
     use super::*;
 
     type Function = fn(Complex<Dual<f64, 2>>) -> Complex<Dual<f64, 2>>;
+    type ReferenceFunction = fn(Reference<f64>) -> Reference<f64>;
 
     /// Functions, the same of the crate `num-complex`, and their derivatives.
-    const FUNCTIONS: [(&str, Function, fn(Reference<f64>) -> Reference<f64>, fn(Reference<f64>) -> Reference<f64>);
-        11] = [
+    const FUNCTIONS: [(&str, Function, ReferenceFunction, ReferenceFunction); 11] = [
         ("recip", Complex::recip, |z| z.inv(), |z| -(z * z).inv()),
         ("exp", Complex::exp, |z| z.exp(), |z| z.exp()),
         ("ln", Complex::ln, |z| z.ln(), |z| z.inv()),
@@ -299,7 +299,7 @@ mod tests {
         close(Complex::new(1e300, 1e-300).recip(), 1e-300, 0.0);
         close(Complex::new(-4.0, 0.0).sqrt(), 0.0, 2.0);
         close(Complex::new(-4.0, -1e-300).sqrt(), 0.0, -2.0);
-        close(Complex::new(1e308, 1e308).sqrt(), 1.098_684_113_467_810e154, 4.550_898_605_622_273e153);
+        close(Complex::new(1e308, 1e308).sqrt(), 1.098_684_113_467_81e154, 4.550_898_605_622_273e153);
         assert_eq!(Complex::new(0.0, 0.0).sqrt(), Complex::new(0.0, 0.0));
         // Far out, and close to zero, where exponentials overflow or cancel.
         close(Complex::new(800.0, 1.0).tanh(), 1.0, 0.0);

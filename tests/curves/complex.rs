@@ -1,7 +1,7 @@
 //! Fits of complex responses.
 
 use marquardt::curve::{ComplexModel, CurveError, FormulaProblem, PlotError};
-use marquardt::{Complex, CurveFit, Dual, FitMany, Formula, GlobalFit, Model, ScalarOf, Tie};
+use marquardt::{Complex, CurveFit, Dual, FitMany, Formula, GlobalFit, Model, ScalarOf, Tie, formula};
 use proptest::prelude::*;
 
 use crate::reference::Reference;
@@ -86,8 +86,8 @@ impl ComplexModel<f64> for Resonator {
     }
 
     fn response<S: ScalarOf<f64>>(&self, x: &[S::Real], b: &[S]) -> Complex<S> {
-        let detuning = (b[0].recip() * x[0] - 1.0) * b[1] * 2.0;
-        -(Complex::from(b[1]) / Complex::new(b[2], b[3]) / (Complex::i() * detuning + b[0] / b[0])) + b[0] / b[0]
+        let (one, detuning) = (formula!(1.0), (b[0].recip() * x[0] - 1.0) * b[1] * 2.0);
+        -(Complex::from(b[1]) / Complex::new(b[2], b[3]) / Complex::new(one, detuning)) + one
     }
 
     fn parameter_name(&self, index: usize) -> String {

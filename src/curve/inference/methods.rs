@@ -44,7 +44,7 @@ macro_rules! inference_methods {
         /// # Errors
         ///
         /// As for [`predict`](Self::predict), and a message if the curve does not have two responses to a row.
-        pub fn predict_complex<'x>(&self, x: impl Into<Rows<'x, T>>) -> Evaluated<Vec<crate::Complex<T>>> {
+        pub fn predict_complex<'x>(&self, x: impl Into<Rows<'x, T>>) -> Evaluated<Vec<crate::autodiff::Complex<T>>> {
             self.uncertain_curve()?.predict_complex(x.into())
         }
 
