@@ -29,8 +29,8 @@ pub trait Number: Scalar<Real = Self> {
     /// Applies a function to each float.
     fn map(self, f: fn(Self::Element) -> Self::Element) -> Self;
 
-    /// Applies a function to each float and the corresponding one of `other`.
-    fn zip_map(self, other: Self, f: impl Fn(Self::Element, Self::Element) -> Self::Element) -> Self;
+    /// Applies a function to the corresponding floats of several numbers.
+    fn zip_map<const K: usize>(numbers: [Self; K], f: impl Fn([Self::Element; K]) -> Self::Element) -> Self;
 
     /// Returns true if every float is at least the corresponding one of `other`; false for NaN.
     fn is_at_least(self, other: Self) -> bool;
@@ -88,8 +88,8 @@ macro_rules! float_is_number {
                 f(self)
             }
             #[inline(always)]
-            fn zip_map(self, other: $float, f: impl Fn($float, $float) -> $float) -> $float {
-                f(self, other)
+            fn zip_map<const K: usize>(numbers: [$float; K], f: impl Fn([$float; K]) -> $float) -> $float {
+                f(numbers)
             }
             #[inline(always)]
             fn is_at_least(self, other: $float) -> bool {

@@ -6,6 +6,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 use crate::number::Number;
 use crate::special;
+use crate::special::function::Special;
 
 /// A number that a residual function can be written over.
 ///
@@ -133,6 +134,13 @@ pub trait Scalar:
     /// `then` where `self < other` by value, `otherwise` elsewhere; both are computed, and the one that is not
     /// chosen may be NaN. A formula that branches this way can be evaluated for several fits at once.
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self;
+
+    /// A function with an order, or with several arguments; those that do not vary are constants.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn special(function: Special, arguments: [Self; 3], varies: [bool; 3]) -> Self {
+        function.with_slopes(arguments, varies)
+    }
 
     /// The larger of the two, compared by value.
     #[inline(always)]

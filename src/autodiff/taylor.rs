@@ -6,6 +6,7 @@ use super::derivatives::{self, power_below};
 use super::functions::{common_operators, derived_operators, float_functions, for_each_function, operators};
 use crate::real::Real;
 use crate::scalar::Scalar;
+use crate::special::function::Special;
 use crate::special::{digamma, j1_second_slope, j1_slope, trigamma};
 
 /// A value with its first and second derivative along one direction: `f(x + tv)` at `t = 0`.
@@ -144,6 +145,10 @@ impl<T: Real> Scalar for Taylor<T> {
         let first = x * self.first + y * other.first;
         let across = x * other.first - y * self.first;
         Taylor { value, first, second: across * across / value + x * self.second + y * other.second }
+    }
+
+    fn special(function: Special, arguments: [Self; 3], varies: [bool; 3]) -> Self {
+        function.with_curvatures(arguments, varies)
     }
 
     for_each_function!(taylor_function);

@@ -135,7 +135,7 @@ fn within_reach<T: Number>(x: T, y: T, f: fn(T::Element) -> T::Element) -> T {
     #[inline(never)]
     fn by_lane<T: Number>(x: &T, y: &T, f: fn(T::Element) -> T::Element) -> T {
         let reach = T::Element::TRIGONOMETRIC.reach;
-        x.zip_map(*y, |x, y| if x.abs() > reach && x.is_finite() { f(x) } else { y })
+        T::zip_map([*x, *y], |[x, y]| if x.abs() > reach && x.is_finite() { f(x) } else { y })
     }
     let (size, zero) = (x.abs(), T::from_f64(0.0));
     let finite = size.select_less(T::from_f64(f64::INFINITY), size, zero);

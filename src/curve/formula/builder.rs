@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use thiserror::Error;
 
 use super::function::Call;
-use super::program::{Address, Builder, Instruction, LONGEST, Operator, Program};
+use super::program::{Address, Builder, Instruction, LARGEST_ORDER, LONGEST, Operator, Program};
 use crate::curve::Model;
 use crate::real::Real;
 
@@ -74,6 +74,14 @@ pub enum FormulaBuilderError {
         expected: usize,
         /// Number that was given.
         found: usize,
+    },
+    /// The order of a Bessel function is no constant integer, or too large.
+    #[error("the order of {name:?} is a constant integer, from -{most} to {most}")]
+    Order {
+        /// The function.
+        name: String,
+        /// Largest order.
+        most: i32,
     },
     /// A parameter is called as a predictor is.
     #[error("{name:?} is both a predictor and a parameter")]
@@ -170,8 +178,10 @@ impl FormulaBuilder {
         if expected != found {
             return self.refuse(FormulaBuilderError::ArgumentCount { name: name.to_owned(), expected, found });
         }
-        let slot = self.builder.call(call, &slots);
-        self.expression(slot)
+        match self.builder.call(call, &slots) {
+            Some(slot) => self.expression(slot),
+            None => self.refuse(FormulaBuilderError::Order { name: name.to_owned(), most: LARGEST_ORDER }),
+        }
     }
 
     /// The formula with this response.
@@ -317,6 +327,11 @@ mod tests {
         assert_eq!(refused(|builder| builder.call("if", &[])), UnknownFunction { name: "if".into() });
         let count = ArgumentCount { name: "sin".into(), expected: 1, found: 0 };
         assert_eq!(refused(|builder| builder.call("sin", &[])), count);
+        let order = refused(|builder| {
+            let x = builder.predictor("x");
+            builder.call("yn", &[x, x])
+        });
+        assert_eq!(order, Order { name: "yn".into(), most: LARGEST_ORDER });
         let twice = refused(|builder| {
             builder.predictor("x");
             builder.parameter("x")

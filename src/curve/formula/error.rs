@@ -95,6 +95,14 @@ pub enum FormulaProblem {
         /// The function.
         name: String,
     },
+    /// The order of a Bessel function is no constant integer, or too large.
+    #[error("the order of {name} is a constant integer, from -{most} to {most}")]
+    Order {
+        /// The function.
+        name: String,
+        /// Largest order.
+        most: i32,
+    },
     /// A comparison stands where a number ought to.
     #[error("a comparison stands in if(a < b, then, otherwise) or in a < b ? then : otherwise")]
     Comparison,

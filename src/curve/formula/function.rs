@@ -1,6 +1,8 @@
 //! The functions that a formula can call.
 
 use crate::scalar::Scalar;
+use crate::special::bessel::Bessel;
+use crate::special::incomplete::Incomplete;
 
 /// One table of the functions of one argument: their names here, their methods, and the names of the field for the same.
 macro_rules! for_each_formula_function {
@@ -73,11 +75,16 @@ pub(super) enum Call {
     Im,
     Arg,
     Conj,
+    /// The Bessel function of an order.
+    Bessel(Bessel, i32),
+    /// Bessel functions, with the order as the first argument.
+    BesselOfOrder(Bessel),
+    Incomplete(Incomplete),
 }
 
 impl Call {
     /// Names of what is no [`Function`], and how many arguments they take.
-    const TABLE: [(&str, Call, usize); 13] = [
+    const TABLE: &[(&str, Call, usize)] = &[
         ("pow", Call::Pow, 2),
         ("atan2", Call::Atan2, 2),
         ("hypot", Call::Hypot, 2),
@@ -91,13 +98,44 @@ impl Call {
         ("voigt", Call::Voigt, 3),
         ("select_less", Call::SelectLess, 4),
         ("if", Call::If, 3),
+        ("jn", Call::BesselOfOrder(Bessel::J), 2),
+        ("yn", Call::BesselOfOrder(Bessel::Y), 2),
+        ("in", Call::BesselOfOrder(Bessel::I), 2),
+        ("kn", Call::BesselOfOrder(Bessel::K), 2),
+        ("jv", Call::BesselOfOrder(Bessel::J), 2),
+        ("yv", Call::BesselOfOrder(Bessel::Y), 2),
+        ("iv", Call::BesselOfOrder(Bessel::I), 2),
+        ("kv", Call::BesselOfOrder(Bessel::K), 2),
+        ("besjn", Call::BesselOfOrder(Bessel::J), 2),
+        ("besyn", Call::BesselOfOrder(Bessel::Y), 2),
+        ("besin", Call::BesselOfOrder(Bessel::I), 2),
+        ("y0", Call::Bessel(Bessel::Y, 0), 1),
+        ("y1", Call::Bessel(Bessel::Y, 1), 1),
+        ("i0", Call::Bessel(Bessel::I, 0), 1),
+        ("i1", Call::Bessel(Bessel::I, 1), 1),
+        ("k0", Call::Bessel(Bessel::K, 0), 1),
+        ("k1", Call::Bessel(Bessel::K, 1), 1),
+        ("besy0", Call::Bessel(Bessel::Y, 0), 1),
+        ("besy1", Call::Bessel(Bessel::Y, 1), 1),
+        ("besi0", Call::Bessel(Bessel::I, 0), 1),
+        ("besi1", Call::Bessel(Bessel::I, 1), 1),
+        ("gammainc", Call::Incomplete(Incomplete::LowerGamma), 2),
+        ("igamma", Call::Incomplete(Incomplete::LowerGamma), 2),
+        ("gammaincc", Call::Incomplete(Incomplete::UpperGamma), 2),
+        ("betainc", Call::Incomplete(Incomplete::Beta), 3),
+        ("ibeta", Call::Incomplete(Incomplete::Beta), 3),
     ];
 
     /// Returns the call of this name, and the number of its arguments.
     pub(super) fn of_name(name: &str) -> Option<(Self, usize)> {
         let function = Function::of_name(name).map(|function| (Call::Function(function), 1));
-        let named = |(known, call, count)| if known == name { Some((call, count)) } else { None };
-        function.or_else(|| Call::TABLE.into_iter().find_map(named))
+        let named = |&(known, call, count)| if known == name { Some((call, count)) } else { None };
+        function.or_else(|| Call::TABLE.iter().find_map(named))
+    }
+
+    /// True for a function whose name is a parameter unless it is called, as `y0` and `k1` often are.
+    pub(super) fn may_be_parameter(self) -> bool {
+        matches!(self, Call::Bessel(..) | Call::BesselOfOrder(_))
     }
 
     /// Returns the call of this name in a formula of complex numbers, and the number of its arguments.
@@ -114,6 +152,6 @@ impl Call {
 
     /// All names.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
-        Function::NAMES.iter().copied().chain(Call::TABLE.into_iter().map(|(name, ..)| name))
+        Function::NAMES.iter().copied().chain(Call::TABLE.iter().map(|(name, ..)| *name))
     }
 }

@@ -63,6 +63,11 @@ use crate::scalar::Scalar;
 ///   `abs`, `floor`, `ceil`, `erf`, `erfc`, `gamma`, `lgamma`, `j0`, `j1` and so on, and `step(x)`, which is 0 below zero and 1 from there on.
 /// - `sign(x)`, which is −1, 0 or 1; `sinc(x) = sin(x)/x`, which is 1 at zero (that of NumPy is `sinc(pi*x)`); and
 ///   `voigt(x, sigma, gamma)`, the Voigt profile of area 1.
+/// - Bessel functions of integer order: `jn(n, x)`, `yn(n, x)` and the modified `in(n, x)`, `kn(n, x)`, with a constant `n`, and `y0(x)`,
+///   `y1(x)`, `i0(x)`, `i1(x)`, `k0(x)`, `k1(x)`. The names of SciPy and gnuplot, such as `jv` and `besjn`, are known, too. A name of
+///   these that is not called is a parameter, as in `y0 + k1*x`.
+/// - The regularised incomplete gamma functions `gammainc(a, x)`, the lower one, or `igamma`, and `gammaincc(a, x)`, the upper one, and the
+///   regularised incomplete beta function `betainc(a, b, x)`, or `ibeta`. Their shapes `a` and `b` may be parameters, too.
 /// - `pow(a, b)`, `atan2(y, x)`, `hypot(a, b)`, `min(a, b)`, `max(a, b)`, `beta(a, b)`, and `mod(a, b) = a - b*floor(a/b)`,
 ///   which has the sign of `b`.
 /// - `if(a < b, then, otherwise)`, or `a < b ? then : otherwise`, with `<`, `<=`, `>`, `>=`, `==` or `!=`. Both are worked out.

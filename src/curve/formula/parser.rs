@@ -19,7 +19,7 @@ use super::builder::index_of;
 use super::error::{FormulaError, FormulaProblem};
 use super::function::Call;
 use super::parts::Parts;
-use super::program::{Address, Builder, Instruction, LONGEST, Operator, Program};
+use super::program::{Address, Builder, Instruction, LARGEST_ORDER, LONGEST, Operator, Program};
 use super::token::{Token, Word, Words, is_name};
 use crate::curve::near_names::near_names;
 
@@ -342,7 +342,8 @@ impl<'t> Parser<'t> {
                 if self.word.token == Token::Symbol("(") {
                     return self.call(name, at).map(Value::Number);
                 }
-                if self.call_of_name(name).is_some() && !self.is_predictor(name) {
+                if self.call_of_name(name).is_some_and(|(call, _)| !call.may_be_parameter()) && !self.is_predictor(name)
+                {
                     return Err(self.error(FormulaProblem::BareFunction { name: name.to_owned() }, at));
                 }
                 Ok(Value::Number(self.named(name)))
@@ -391,7 +392,9 @@ impl<'t> Parser<'t> {
     /// The value of a function, from its parenthesis on.
     fn call(&mut self, name: &str, at: usize) -> Result<Parts, FormulaError> {
         let Some((call, expected)) = self.call_of_name(name) else {
-            let near = near_names(name, Call::names()).into_iter().take(MOST_NEAR).collect();
+            // A letter is rather a factor than a misspelt function.
+            let most = if name.chars().count() == 1 { 0 } else { MOST_NEAR };
+            let near = near_names(name, Call::names()).into_iter().take(most).collect();
             return Err(self.error(FormulaProblem::UnknownFunction { name: name.to_owned(), near }, at));
         };
         self.take()?;
@@ -420,10 +423,14 @@ impl<'t> Parser<'t> {
                 let condition = self.as_condition(arguments.swap_remove(0), places[0])?;
                 Ok(self.choose(&condition, then, otherwise))
             }
-            _ => self
-                .builder
-                .call_parts(call, &numbers)
-                .ok_or_else(|| self.error(FormulaProblem::ComplexNumber { place: name.to_owned() }, at)),
+            _ => self.builder.call_parts(call, &numbers).ok_or_else(|| {
+                let is_real = numbers.iter().all(|number| number.is_real());
+                let (place, most) = (name.to_owned(), LARGEST_ORDER);
+                match is_real {
+                    true => self.error(FormulaProblem::Order { name: place, most }, places[0]),
+                    false => self.error(FormulaProblem::ComplexNumber { place }, at),
+                }
+            }),
         }
     }
 }

@@ -18,6 +18,10 @@ impl Parts {
         Parts { re: Some(re), im: None }
     }
 
+    pub(super) fn is_real(self) -> bool {
+        self.im.is_none()
+    }
+
     fn map(self, mut part: impl FnMut(Address) -> Address) -> Self {
         Parts { re: self.re.map(&mut part), im: self.im.map(part) }
     }
@@ -31,7 +35,7 @@ impl Builder {
 
     /// The result that makes a real number; none for a complex one.
     pub(super) fn real_number(&mut self, z: Parts) -> Option<Address> {
-        z.im.is_none().then(|| self.part(z.re))
+        z.is_real().then(|| self.part(z.re))
     }
 
     /// The results that make a number: its real part, and its imaginary part unless it is real.
@@ -117,7 +121,7 @@ impl Builder {
         }
     }
 
-    /// The value of a call, which has as many arguments as it takes; none where it does not take complex ones.
+    /// The value of a call, which has as many arguments as it takes; none where it does not take complex ones, or this order.
     pub(super) fn call_parts(&mut self, call: Call, arguments: &[Parts]) -> Option<Parts> {
         match (call, arguments) {
             (Call::Pow, &[a, b]) => return Some(self.power_parts(a, b)),
@@ -132,7 +136,7 @@ impl Builder {
         }
         let real: Option<Vec<Address>> = arguments.iter().map(|&argument| self.real_number(argument)).collect();
         match (call, arguments, real) {
-            (_, _, Some(real)) => Some(Parts::real(self.call(call, &real))),
+            (_, _, Some(real)) => self.call(call, &real).map(Parts::real),
             (Call::Function(Function::Abs), &[Parts { re: None, im: Some(im) }], _) => {
                 Some(Parts::real(self.apply(Function::Abs, im)))
             }

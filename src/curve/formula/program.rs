@@ -7,9 +7,13 @@ use super::function::{Call, Function};
 use crate::number::Number;
 use crate::problem::scratch_for;
 use crate::scalar::Scalar;
+use crate::special::function::{MOST_ARGUMENTS, Special};
 
 /// Operations that a formula may have at most.
 pub(super) const LONGEST: usize = 10_000;
+
+/// Largest order of a Bessel function, which takes as many steps.
+pub(super) const LARGEST_ORDER: i32 = 10_000;
 
 /// The number of an instruction, and of its result.
 pub(super) type Address = usize;
@@ -53,6 +57,8 @@ pub(super) enum Instruction {
     Apply(Function, Address),
     /// Conditional: the third slot if the first is less than the second, otherwise the fourth.
     SelectLess([Address; 4]),
+    /// A function with an order, or with several arguments; the last argument is repeated.
+    Special(Special, [Address; MOST_ARGUMENTS]),
 }
 
 impl Instruction {
@@ -76,6 +82,7 @@ impl Instruction {
             Instruction::Apply(function, a) => Instruction::Apply(function, to(a)),
             Instruction::Join(operator, a, b) => Instruction::Join(operator, to(a), to(b)),
             Instruction::SelectLess(slots) => Instruction::SelectLess(slots.map(to)),
+            Instruction::Special(function, slots) => Instruction::Special(function, slots.map(to)),
         }
     }
 }
@@ -164,6 +171,9 @@ impl Program {
                 Instruction::SelectLess([a, b, then, otherwise]) => {
                     slots[a].select_less(slots[b], slots[then], slots[otherwise])
                 }
+                Instruction::Special(function, arguments) => {
+                    S::special(function, arguments.map(|a| slots[a]), arguments.map(|a| self.varies[a]))
+                }
             };
         }
         slots[slots.len() - 1]
@@ -248,9 +258,19 @@ impl Builder {
         self.add(Instruction::SelectLess([square, small, series, quotient]))
     }
 
-    /// The value of a call, which has as many arguments as it takes.
-    pub(super) fn call(&mut self, call: Call, arguments: &[Address]) -> Address {
-        match (call, arguments) {
+    /// The value of a call, which has as many arguments as it takes; `None` if the order of a function is no constant integer up to
+    /// [`LARGEST_ORDER`].
+    pub(super) fn call(&mut self, call: Call, arguments: &[Address]) -> Option<Address> {
+        Some(match (call, arguments) {
+            (Call::Bessel(kind, n), &[x]) => self.add(Instruction::Special(Special::Bessel(kind, n), [x; 3])),
+            (Call::BesselOfOrder(kind), &[n, x]) => {
+                let is_order = |n: &f64| *n == n.trunc() && n.abs() <= f64::from(LARGEST_ORDER);
+                let n = self.constant_at(n).filter(is_order)? as i32;
+                self.add(Instruction::Special(Special::Bessel(kind, n), [x; 3]))
+            }
+            (Call::Incomplete(function), &[a, .., x]) => {
+                self.add(Instruction::Special(Special::Incomplete(function), [a, arguments[1], x]))
+            }
             (Call::Function(function), &[a]) => self.apply(function, a),
             (Call::Pow, &[a, b]) => self.power(a, b),
             (Call::Atan2, &[y, x]) => self.join(Operator::Atan2, y, x),
@@ -277,7 +297,7 @@ impl Builder {
                 let (zero, one) = (self.constant(0.0), self.constant(1.0));
                 self.add(Instruction::SelectLess([arguments[0], zero, zero, one]))
             }
-        }
+        })
     }
 
     /// The result of an instruction; that of an earlier one, if it is the same.

@@ -9,6 +9,7 @@ use super::program::{Address, Builder, Instruction, Operator, Program};
 use crate::curve::models::voigt;
 use crate::number::Number;
 use crate::scalar::Scalar;
+use crate::special::function::Special;
 
 thread_local! {
     /// The program that the numbers of this thread belong to.
@@ -143,6 +144,10 @@ macro_rules! functions {
                 let slots = [self, other, then, otherwise].map(|Recorded(slot)| slot);
                 Recorded::of(|builder| builder.add(Instruction::SelectLess(slots)))
             }
+            fn special(function: Special, arguments: [Self; 3], _: [bool; 3]) -> Self {
+                let slots = arguments.map(|Recorded(slot)| slot);
+                Recorded::of(|builder| builder.add(Instruction::Special(function, slots)))
+            }
             $(
                 fn $method(self) -> Self {
                     Recorded::of(|builder| builder.apply(Function::$function, self.0))
@@ -168,7 +173,7 @@ impl Number for Recorded {
     fn map(self, _: fn(f64) -> f64) -> Self {
         Recorded::unknown()
     }
-    fn zip_map(self, _: Self, _: impl Fn(f64, f64) -> f64) -> Self {
+    fn zip_map<const K: usize>(_: [Self; K], _: impl Fn([f64; K]) -> f64) -> Self {
         Recorded::unknown()
     }
     fn is_at_least(self, _: Self) -> bool {

@@ -98,6 +98,12 @@ pub(super) fn natural_sizes(
                 let size = equations.equate(&sizes[a], &sizes[b]);
                 if operator == Operator::Atan2 { one.clone() } else { size }
             }
+            Instruction::Special(_, arguments) => {
+                for slot in arguments {
+                    equations.equate(&sizes[slot], &one);
+                }
+                one.clone()
+            }
             Instruction::SelectLess([a, b, then, otherwise]) => {
                 equations.equate(&sizes[a], &sizes[b]);
                 equations.equate(&sizes[then], &sizes[otherwise])

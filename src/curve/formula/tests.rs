@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::autodiff::Dual;
 use crate::autodiff::tests::cases;
+use crate::autodiff::{Dual, Taylor};
 use crate::curve::model_rows;
 use crate::curve::{CurveFit, Tie};
 use crate::kernels::registers::tests::in_all;
@@ -51,6 +51,16 @@ fn operators_have_the_precedences_of_mathematics() {
         ("log(exp(1)) + cos(pi)", 0.0),
         ("beta(2, x) * 12 + gamma(5) + lgamma(2) + erf(0) + erfc(0) + j0(0) + j1(0)", 27.0),
         ("if(x < 5, 2, sqrt(x - 5))", 2.0),
+        ("jn(0, x) - j0(x) + jv(-1, x) + besj1(x) + besjn(3 - 2, x) - j1(x) + in(2, 0)", 0.0),
+        (
+            "besy0(x) - yn(0, x) + y1(x) - yv(1, x) + besyn(2, x) - yn(-2, x) + kn(0, x) - k0(x) + k1(x) - kv(-1, x)",
+            0.0,
+        ),
+        ("i0(x) - in(0, x) + besi1(x) - iv(1, x) + besi0(x) - besin(0, x) + i1(x) - besy1(x) + y1(x) - i1(x)", 0.0),
+        (
+            "igamma(1, x) + gammaincc(1, x) - gammainc(1, x) + ibeta(1, 2, x/4) + betainc(2, 1, x/4)",
+            1.5 + (-3.0_f64).exp(),
+        ),
         ("x^0 + x^2 + x^2.5/sqrt(x)", 19.0),
         ("7", 7.0),
         ("x", 3.0),
@@ -120,6 +130,13 @@ fn errors_point_at_the_character() {
         (
             "1 + (a < x)",
             "a comparison stands in if(a < b, then, otherwise) or in a < b ? then : otherwise\n  1 + (a < x)\n      ^",
+        ),
+        ("a + jn(x, 2)", "the order of jn is a constant integer, from -10000 to 10000\n  a + jn(x, 2)\n         ^"),
+        ("kn(1.5, x)", "the order of kn is a constant integer, from -10000 to 10000\n  kn(1.5, x)\n     ^"),
+        ("1 + besin0(x)", "there is no function \"besin0\"; did you mean besin or besi0?\n  1 + besin0(x)\n      ^"),
+        (
+            "gamainc(a, x)",
+            "there is no function \"gamainc\"; did you mean gammainc or gammaincc?\n  gamainc(a, x)\n  ^",
         ),
         ("a < x ? 1", "a colon, and what holds otherwise, is expected, but the end found\n  a < x ? 1\n           ^"),
     ] {
@@ -212,9 +229,69 @@ fn all_functions_are_differentiated() {
         "(a*x)^-3 + (b*x)^0 + (a*b)^2.5",
         "-a*x/b + a",
         "step(x - a)*b + a",
+        "jn(3, a*x)*b + yn(2, b*x) + in(-2, a*x)*kn(4, b*x) + k0(a*x) - y0(b)",
+        "gammainc(a, b*x) + b*gammaincc(a*x, b)",
+        "betainc(a, b, x) + betainc(b*x, 3, a) + betainc(2, a, x)",
+        "if(x < a, gammainc(a - x, b), betainc(a, b, x - a))",
     ] {
         is_differentiated(text, &x, [0.6, 0.7], 1e-12);
     }
+}
+
+/// The names of Bessel functions are often those of parameters.
+#[test]
+fn functions_of_short_names_are_called_only() {
+    let formula = Formula::parse("y0 + k1*x + kn - k1(x)").unwrap();
+    assert_eq!(formula.parameters(), ["y0", "k1", "kn"]);
+    assert!(message("gammainc + 1").starts_with("gammainc is a function"));
+}
+
+/// Directional second derivatives of Taylor numbers against differences of first ones, with all arguments moving.
+#[test]
+fn special_functions_have_second_derivatives() {
+    for text in
+        ["jn(2, a*b)*in(1, a) + yn(1, b) - kn(3, a*b)", "gammainc(a, a*b) - gammaincc(b, a)", "betainc(a, b, a*b/2)"]
+    {
+        let formula = Formula::parse(text).unwrap();
+        let along = |t: f64| -> Taylor<f64> {
+            Model::<f64>::response(&formula, &[0.0], &[Taylor::along(0.7 + t, 1.0), Taylor::along(1.3 - 0.5 * t, -0.5)])
+        };
+        let [before, here, after] = [-1e-5, 0.0, 1e-5].map(along);
+        let [first, second] = [after.value - before.value, after.first - before.first].map(|change| change / 2e-5);
+        for (found, expected) in [(here.first, first), (here.second, second)] {
+            assert!((found - expected).abs() < 1e-8 * (1.0 + found.abs()), "{text}: {here:?}, {first}, {second}");
+        }
+    }
+}
+
+fn fits_special_functions<T: Real>(tolerance: f64) {
+    let float = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
+    let x: Vec<f64> = (1..=40).map(|i| 0.25 * f64::from(i)).collect();
+    for (text, start, expected) in [
+        ("gammainc(shape, x/scale)", [1.0, 1.0], [2.5, 1.4]),
+        ("betainc(a, b, x/11)", [1.0, 1.0], [2.5, 0.6]),
+        ("h*jn(2, k*x)", [1.0, 1.0], [2.5, 1.2]),
+        ("h*i0(k*x)*k1(x)", [1.0, 1.0], [2.5, 0.8]),
+    ] {
+        let formula = Formula::parse(text).unwrap();
+        let y: Vec<f64> = x.iter().map(|&x| Model::<f64>::response(&formula, &[x], &expected)).collect();
+        let (x, y) = (float(x.clone()), float(y));
+        let fit = CurveFit::model(formula, &x, &y, &float(start.to_vec())).fit().unwrap();
+        for (estimate, expected) in fit.report.x.iter().zip(expected) {
+            assert!((estimate.to_f64() - expected).abs() < tolerance, "{text}: {estimate} instead of {expected}");
+        }
+    }
+}
+
+#[test]
+fn special_functions_are_fitted() {
+    fits_special_functions::<f64>(1e-9);
+    fits_special_functions::<f32>(1e-4);
+    let x: Vec<f64> = (1..=40).map(|i| 25.0 * f64::from(i)).collect();
+    let formula = Formula::parse("top*gammainc(shape, x/scale)").unwrap();
+    let y: Vec<f64> = x.iter().map(|&x| Model::<f64>::response(&formula, &[x], &[7.0, 2.5, 140.0])).collect();
+    let fit = CurveFit::guessed(formula, &x, &y).fit().unwrap();
+    assert!((fit.parameter("scale").unwrap().value - 140.0).abs() < 1e-6);
 }
 
 /// A thread's evaluations have memory in common, but nothing in it.

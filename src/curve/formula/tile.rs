@@ -194,6 +194,11 @@ impl Program {
                             before[a][row].select_less(before[b][row], before[then][row], before[otherwise][row]);
                     }
                 }
+                Instruction::Special(function, arguments) => {
+                    for row in 0..rows {
+                        result[row] = function.value(arguments.map(|a| before[a][row]));
+                    }
+                }
             }
         }
     }
@@ -262,6 +267,17 @@ impl Program {
                         let (a, b) = (values[a][row], values[b][row]);
                         before[then][row] += a.select_less(b, seed.by_row[row], zero);
                         before[otherwise][row] += a.select_less(b, zero, seed.by_row[row]);
+                    }
+                }
+                Instruction::Special(function, arguments) => {
+                    for (k, &argument) in arguments.iter().take(function.arity()).enumerate() {
+                        if !self.varies[argument] {
+                            continue;
+                        }
+                        for row in 0..rows {
+                            let slope = function.slope(k, arguments.map(|a| values[a][row]));
+                            before[argument][row] = seed.plus_part(before[argument][row], row, slope);
+                        }
                     }
                 }
             }

@@ -144,11 +144,12 @@ impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
         self
     }
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn zip_map(mut self, other: Self, f: impl Fn(T, T) -> T) -> Self {
-        for (lane, &other) in self.as_mut_slice().iter_mut().zip(other.as_slice()) {
-            *lane = f(*lane, other);
+    fn zip_map<const K: usize>(numbers: [Self; K], f: impl Fn([T; K]) -> T) -> Self {
+        let mut results = Self::splat(T::ZERO);
+        for (lane, result) in results.as_mut_slice().iter_mut().enumerate() {
+            *result = f(std::array::from_fn(|k| numbers[k].as_slice()[lane]));
         }
-        self
+        results
     }
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_at_least(self, other: Self) -> bool {
@@ -208,7 +209,7 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     }
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn atan2(self, x: Self) -> Self {
-        self.zip_map(x, Scalar::atan2)
+        Self::zip_map([self, x], |[y, x]| Scalar::atan2(y, x))
     }
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn hypot(self, other: Self) -> Self {

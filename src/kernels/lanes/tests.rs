@@ -98,7 +98,7 @@ impl Everything {
         holds("pow", a.pow(b), |l| powf(x[l], y[l]));
         holds("hypot", a.hypot(b), |l| hypotenuse::hypot(x[l], y[l]));
         holds("select_less", a.select_less(b, b, a), |l| if x[l] < y[l] { y[l] } else { x[l] });
-        holds("zip_map", a.zip_map(b, |x, y| x - y), |l| x[l] - y[l]);
+        holds("zip_map", Number::zip_map([a, b], |[x, y]| x - y), |l| x[l] - y[l]);
         let multiply_add = if R::FUSED { multiply_add::<T, true> } else { multiply_add::<T, false> };
         holds("mul_add", a.mul_add(b, a), |l| multiply_add(x[l], y[l], x[l]));
         let [mut sum, mut difference, mut product, mut quotient] = [a; 4];

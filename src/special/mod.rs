@@ -1,6 +1,10 @@
 //! Special functions of floats: values by the crates `libm` and `statrs`, in double precision, and the functions in their
 //! derivatives.
 
+pub(crate) mod bessel;
+pub(crate) mod function;
+pub(crate) mod incomplete;
+
 use std::f64::consts::PI;
 
 use crate::number::Number;
