@@ -116,6 +116,12 @@ fn intervals_by_profiles_and_resampling() {
     assert!(profile["low"].as_f64() < Some(8.2) && profile["high"].as_f64() > Some(8.4), "{profile}");
     let bootstrap = &report["bootstrap"][1];
     assert!(bootstrap["standard_error"].as_f64() > Some(0.02), "{bootstrap}");
+    let derived = run(&["fit", "--profile", "--derive", "twice=2*vmax", "--json"]).json();
+    let (parameter, quantity) = (&derived["profile"][0], &derived["profile"][2]);
+    assert_eq!(quantity["parameter"], "twice");
+    for end in ["value", "low", "high"] {
+        assert_close(quantity[end].as_f64().unwrap(), 2.0 * parameter[end].as_f64().unwrap(), 1e-9);
+    }
     let text = run(&["fit", "--profile"]).solved();
     assert!(text.contains("Profile-likelihood intervals at 95 %\nparameter"), "{text}");
 }

@@ -42,7 +42,7 @@ pub struct FitArguments {
     #[arg(long, value_name = "RATE", num_args = 0..=1, require_equals = true, default_missing_value = "0.01",
           conflicts_with_all = ["robust", "counts", "multi_start", "share"], help_heading = "Method")]
     pub outliers: Option<f64>,
-    /// Profile-likelihood intervals of the parameters at 95 %
+    /// Profile-likelihood intervals of the parameters and the derived quantities at 95 %
     #[arg(long, help_heading = "Inference")]
     pub profile: bool,
     /// Tests of the residuals: runs, serial correlation, normality and, with replicates, lack of fit
