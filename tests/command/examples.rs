@@ -34,6 +34,7 @@ fn folder() -> Folder {
         "sums.csv",
         csv("t,y", 40, |t, noise| vec![0.5 * t, 0.7 * (-0.5 * t).exp() + 0.3 * (-0.05 * t).exp() + 0.01 * noise]),
     );
+    folder.write("means.csv", csv("x,mean,sem,n", 8, |x, noise| vec![x, 2.0 * x + noise, 0.3, 4.0]));
     let peak = |x: f64| (-0.5 * ((x - 20.0) / 4.0_f64).powi(2)).exp();
     folder.write("peak.csv", csv("x,y", 60, |x, noise| vec![x, 10.0 * peak(x) + 0.1 * x + 0.2 * noise]));
     folder.write("wave.csv", csv("x,y", 60, |x, noise| vec![0.1 * x, 1.5 * (0.2 * x).sin() + 0.1 * noise]));

@@ -90,8 +90,9 @@ pub fn residuals(data: &SelectedData, fitted: &[f64], fitted_x: Option<ArrayView
     let names = data.x_names.iter().chain([&data.y_name]).cloned().chain(["fitted", "residual"].map(str::to_owned));
     let of_x = data.x_names.iter().filter(|_| fitted_x.is_some()).map(|name| format!("fitted {name}"));
     let mut table = ResultTable::new(["line".to_owned()].into_iter().chain(names).chain(of_x));
-    for (row, x) in data.x.rows().into_iter().enumerate() {
-        let numbers = x.iter().copied().chain([data.y[row], fitted[row], data.y[row] - fitted[row]]);
+    for ((row, x), fitted_row) in data.x.rows().into_iter().enumerate().zip(data.fitted_rows()) {
+        let fitted = fitted[fitted_row];
+        let numbers = x.iter().copied().chain([data.y[row], fitted, data.y[row] - fitted]);
         let numbers = numbers.chain(fitted_x.iter().flat_map(|fitted_x| fitted_x.row(row).to_vec()));
         table.row([Cell::Count(data.line(row))].into_iter().chain(numbers.map(Cell::Number)));
     }

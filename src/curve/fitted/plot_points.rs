@@ -21,6 +21,24 @@ impl<T: Real> FittedCurve<'_, T> {
         !self.checked.curve.data_set_names().is_empty()
     }
 
+    /// Points of replicates, of which only means and standard deviations are known, as those of the means.
+    fn points_of_means(&self, points: Vec<PlotPoint>) -> Vec<PlotPoint> {
+        let (outputs, mut first, mut means) = (self.checked.data.outputs(), 0, Vec::new());
+        for count in self.checked.data.runs_of_means() {
+            let rows = &points[first * outputs..(first + count) * outputs];
+            for (output, point) in rows.iter().take(outputs).enumerate() {
+                let of_output = || rows.iter().skip(output).step_by(outputs);
+                let mean = |of: fn(&PlotPoint) -> f64| of_output().map(of).sum::<f64>() / count as f64;
+                let (y, residual) = (mean(|point| point.y), mean(|point| point.residual));
+                let squares: f64 = of_output().map(|point| (point.y - y).powi(2)).sum();
+                let error = (count > 1).then(|| (squares / (count - 1) as f64).sqrt());
+                means.push(PlotPoint { y, residual, error, ..point.clone() });
+            }
+            first += count;
+        }
+        means
+    }
+
     /// Response after response; none where the curve has several predictors.
     pub(super) fn plot_points(&self) -> Option<Vec<PlotPoint>> {
         if self.own_predictors() != 1 {
@@ -51,6 +69,7 @@ impl<T: Real> FittedCurve<'_, T> {
             let x_error = data.sigma_x(row).and_then(|sigma| unit.map(|unit| sigma[place].to_f64() * unit));
             PlotPoint { set, x, y, x_error, error, residual, is_outlier }
         };
-        Some((0..data.y().len()).map(point).collect())
+        let points = (0..data.y().len()).map(point).collect();
+        Some(if data.has_means() { self.points_of_means(points) } else { points })
     }
 }

@@ -30,6 +30,7 @@ use crate::assignments::{self, NamedValue, Replicates};
       --effective-variance
   marquardt fit plate.csv --x dose --y response --model hill --weights '1/y^2' --residual-tests
   marquardt fit peak.csv --model gaussian+linear --sigma '0.1+0.02*y' --outliers=0.01
+  marquardt fit means.csv --model linear --replicates n --sd 'sem*sqrt(n)' --residual-tests
   marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1")]
 pub struct FitArguments {
     #[command(flatten)]
