@@ -2,6 +2,7 @@
 
 use super::FittedCurve;
 use crate::curve::Curve;
+use crate::curve::errors_in_x::ObservedRow;
 use crate::curve::inference::PlotPoint;
 use crate::curve::likelihood::Likelihood;
 use crate::curve::noise::Noise;
@@ -19,6 +20,16 @@ impl<T: Real> FittedCurve<'_, T> {
 
     fn has_data_sets(&self) -> bool {
         !self.checked.curve.data_set_names().is_empty()
+    }
+
+    /// Standard deviations of the predictors of a row, without the number of its data set, if they have errors.
+    fn sigma_x(&self, row: usize) -> Option<&[T]> {
+        let data = &self.checked.data;
+        let Some(global) = self.checked.curve.as_global() else { return data.sigma_x(row) };
+        let row = &data.x()[row * data.width()..][..data.width()];
+        let part = &global.parts[row[0].to_f64() as usize];
+        let has_errors = part.data_width > part.width;
+        has_errors.then(|| ObservedRow::of(&row[1..=part.data_width], part.width).sigma_x)
     }
 
     /// Points of replicates, of which only means and standard deviations are known, as those of the means.
@@ -66,7 +77,7 @@ impl<T: Real> FittedCurve<'_, T> {
             };
             let set = if has_sets { data.x()[row * width].to_f64() as usize } else { 0 };
             let (x, y) = (data.x()[row * width + place].to_f64(), data.y()[index].to_f64());
-            let x_error = data.sigma_x(row).and_then(|sigma| unit.map(|unit| sigma[place].to_f64() * unit));
+            let x_error = self.sigma_x(row).and_then(|sigma| unit.map(|unit| sigma[0].to_f64() * unit));
             PlotPoint { set, x, y, x_error, error, residual, is_outlier }
         };
         let points = (0..data.y().len()).map(point).collect();
