@@ -50,7 +50,7 @@ fn two_overlapping_peaks_are_found() {
         let run = peaks(seed, 0.1, 2.0).run(&compare);
         let (notes, ranking) = (run.errors.clone(), run.json());
         assert_eq!(ranking[0]["model"], "gaussian+gaussian", "{ranking}");
-        let reason = "note: \"gaussian+gaussian\" is compared, too: the residuals of \"gaussian\" have too few runs";
+        let reason = "note: \"gaussian+gaussian\" is compared, too: neighbouring residuals of \"gaussian\" are alike (Durbin-Watson ";
         assert!(notes.contains(reason) && notes.contains("\"lorentzian+lorentzian\""), "{notes}");
     }
     // With a background, and where the sum is a candidate already.

@@ -1,8 +1,10 @@
 //! Quantities that are computed from parameters.
 
+use marquardt::autodiff::Difference;
 use marquardt::curve::{CurveError, IntervalEnd, ProfileError, ProfileInterval, Relation};
 use marquardt::models::{Gaussian, Named};
 use marquardt::{CurveFit, Dual, FittedCurve, GlobalFit, Loss, Tie, tie};
+use proptest::prelude::*;
 
 const X: [f64; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0];
 const Y: [f64; 8] = [5.02, 3.72, 2.71, 2.02, 1.52, 0.81, 0.48, 0.22];
@@ -256,11 +258,81 @@ fn quantities_without_profiles_are_named() {
     let fit = CurveFit::new(decay, &X, &Y, [4.0, 0.5]).names(["a", "k"]).fix_at("a", 5.0);
     let fit = fit.derive("twice", tie!(|a| 2 * a)).derive("log", tie!(|k| ln(-k))).fit().unwrap();
     let message = |name| fit.profile_interval(name, 0.95).unwrap_err().to_string();
-    assert_eq!(message("twice"), "\"twice\" is a function of no free parameter, and has no profile");
+    assert_eq!(message("twice"), "\"twice\" is constant in the free parameters, and has no profile");
     assert!(
         matches!(fit.profile_interval("log", 0.95).unwrap_err(), ProfileError::Statistics(_)),
         "{}",
         message("log")
     );
     assert_eq!(message("half"), "there is no parameter \"half\"; there are \"a\", \"k\"");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Units, errors in x, variable projection and numerical derivatives change nothing in what the profile of a quantity is.
+    #[test]
+    fn profiles_in_all_units(unit in -60.0..60.0_f64, time in -60.0..60.0_f64, kind in 0..4_u8) {
+        let (unit, time) = (10.0_f64.powf(unit), 10.0_f64.powf(time));
+        let (x, y) = (X.map(|x| time * x), Y.map(|y| unit * y));
+        let direct = |x: f64, [area, k]: [Dual<f64, 2>; 2]| area * k * (-k * x).exp();
+        let start = [4.0 * unit, 0.5 / time];
+        let area = || tie!(|a, k| a / k);
+        let (deviations, sigma) = ([0.05 * time], [0.05 * unit; 8]);
+        let fit = match kind {
+            0 => CurveFit::new(decay, &x, &y, start).names(["a", "k"]).derive("area", area()).fit(),
+            1 => CurveFit::new(decay, &x, &y, start).names(["a", "k"]).derive("area", area()).variable_projection(true).fit(),
+            2 => {
+                let numeric = |x: &[f64], b: &[f64]| b[0] * (-b[1] * x[0]).exp();
+                CurveFit::numeric(numeric, Difference::Central, &x, &y, &start).names(["a", "k"]).derive("area", area()).fit()
+            }
+            _ => {
+                let fit = CurveFit::new(decay, &x, &y, start).names(["a", "k"]).derive("area", area());
+                fit.sigma(&sigma).sigma_x(&deviations).fit()
+            }
+        };
+        let direct = CurveFit::new(direct, &x, &y, [8.0 * unit * time, 0.5 / time]);
+        let direct = if kind == 3 { direct.sigma(&sigma).sigma_x(&deviations).fit() } else { direct.fit() };
+        let found = fit.unwrap().profile_interval("area", 0.95).unwrap();
+        let expected = direct.unwrap().profile_interval("b1", 0.95).unwrap();
+        let length = expected.high - expected.low;
+        prop_assert!((found.low - expected.low).abs() < 1e-6 * length, "{kind}: {found:?}, {expected:?}");
+        prop_assert!((found.high - expected.high).abs() < 1e-6 * length, "{kind}: {found:?}, {expected:?}");
+    }
+}
+
+/// The data determine only the product of two parameters, which has the interval of a slope; and a square is never negative.
+#[test]
+fn a_profile_of_what_is_determined() {
+    let y = X.map(|x| 6.0 * x + 0.3 * (5.0 * x).sin());
+    let fit = CurveFit::new(|x, [a, b]: [Dual<f64, 2>; 2]| a * b * x, &X, &y, [2.0, 1.0]).names(["a", "b"]);
+    let fit = fit.derive("product", tie!(|a, b| a * b)).fit().unwrap();
+    let slope = CurveFit::new(|x, [slope]: [Dual<f64, 1>; 1]| slope * x, &X, &y, [1.0]).fit().unwrap();
+    let (found, expected) =
+        (fit.profile_interval("product", 0.95).unwrap(), slope.profile_interval("b1", 0.95).unwrap());
+    assert!(
+        (found.low - expected.low).abs() < 1e-8 && (found.high - expected.high).abs() < 1e-8,
+        "{found:?}, {expected:?}"
+    );
+    let y = [0.3, -0.6, 0.5, 0.2, -0.1, 0.7, -0.2, 0.1];
+    let mean = CurveFit::new(|_, [mean]: [Dual<f64, 1>; 1]| mean, &X, &y, [1.0]).names(["mean"]);
+    let fit = mean.derive("square", tie!(|mean| mean * mean)).fit().unwrap();
+    let interval = fit.profile_interval("square", 0.95).unwrap();
+    let upper = fit.profile_interval("mean", 0.95).unwrap().high;
+    assert!((interval.high - upper * upper).abs() < 1e-10, "{interval:?}");
+    assert!(interval.low_end == IntervalEnd::Edge && interval.low.abs() < 1e-9, "{interval:?}");
+}
+
+/// In a global fit, a quantity may be of the parameters of several data sets.
+#[test]
+fn a_profile_in_a_global_fit() {
+    let halved = Y.map(|y| 0.5 * y + 0.01);
+    let set = |y| CurveFit::new(decay, &X, y, [4.0, 0.5]).names(["a", "k"]);
+    let sets = GlobalFit::new().data_set("one", set(&Y).derive("area", tie!(|a, k| a / k)));
+    let sets = sets.data_set("two", set(&halved)).shared(["k"]);
+    let fit = sets.curve_fit().unwrap().derive("ratio", Tie::new(["one.a", "two.a"], |[a, b]| a / b)).fit().unwrap();
+    let interval = fit.profile_interval("ratio", 0.95).unwrap();
+    assert!(interval.low > 1.8 && interval.low < 2.0 && interval.high > 1.95 && interval.high < 2.2, "{interval:?}");
+    let profile = fit.profile("one.area", 0.95, 1).unwrap();
+    assert!(profile.interval.low < profile.interval.high && profile.interval.high_end == IntervalEnd::Level);
 }

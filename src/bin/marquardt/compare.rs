@@ -3,7 +3,7 @@
 use marquardt::FittedCurve;
 use marquardt::curve::{Comparison, Criteria, Table};
 use marquardt::models::{AnyModel, Named};
-use marquardt::statistics::runs_test;
+use marquardt::statistics::durbin_watson;
 
 use crate::arguments::{CompareArguments, ParameterArguments};
 use crate::assignments::NamedValue;
@@ -16,8 +16,8 @@ use crate::output;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
 
-/// Residuals with so few runs are no noise, if noise has them this seldom.
-const BY_CHANCE: f64 = 0.01;
+/// Normal quantile of 99.5 %: residuals with a larger serial correlation, in units of its deviation, are no noise.
+const BEYOND_CHANCE: f64 = 2.576;
 
 /// Fits all of them, and prints them best first.
 pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
@@ -111,8 +111,8 @@ struct Candidate {
     deviation: Option<f64>,
     /// Warnings of a fit that nothing can be concluded from.
     unusable: Vec<String>,
-    /// Probability of runs of the residuals that are as few, if it is small.
-    too_few_runs: Option<f64>,
+    /// Durbin-Watson statistic of residuals that follow each other more than noise does.
+    correlation: Option<f64>,
 }
 
 /// Fits a candidate; the reason if that ends badly.
@@ -129,33 +129,34 @@ fn fit_candidate(
     Ok(match curve_fit::solve(fit, &arguments.method) {
         Ok(Solved { fit, .. }) if fit.report().is_converged() => {
             let unusable = fit.warnings().iter().filter(|warning| warning.is_unusable());
-            let (unusable, too_few_runs) =
-                (unusable.map(|warning| warning.to_string()).collect(), too_few_runs(&fit, &data));
+            let (unusable, correlation) =
+                (unusable.map(|warning| warning.to_string()).collect(), correlation(&fit, &data));
             let (criteria, deviation) = (fit.criteria(), fit.residual_standard_deviation());
-            Ok(Candidate { curve: curve.clone(), criteria, deviation, unusable, too_few_runs })
+            Ok(Candidate { curve: curve.clone(), criteria, deviation, unusable, correlation })
         }
         Ok(Solved { fit, .. }) => Err(fit.report().status.to_string()),
         Err(error) => Err(curve_fit::explain(error, &data).one_line()),
     })
 }
 
-/// The p-value of the runs test of the residuals in the order of the predictor, where there are too few runs for chance.
-fn too_few_runs(fit: &FittedCurve<'_, f64>, data: &SelectedData) -> Option<f64> {
+/// The Durbin-Watson statistic of the residuals in the order of the predictor, where it is too small for chance: `d` is about
+/// `2 − 2z/√n`, with a normal `z`.
+fn correlation(fit: &FittedCurve<'_, f64>, data: &SelectedData) -> Option<f64> {
     // Replicates of which means alone are known have no residuals of their own.
-    fit.runs_test()?;
+    fit.durbin_watson()?;
     let residuals = fit.whitened_residuals();
     let mut rows: Vec<usize> = (0..residuals.len()).collect();
     rows.sort_by(|&one, &other| data.x[[one, 0]].total_cmp(&data.x[[other, 0]]));
-    let test = runs_test(&rows.into_iter().map(|row| residuals[row]).collect::<Vec<_>>())?;
-    Some(test.p_value).filter(|p_value| test.statistic < 0.0 && *p_value < BY_CHANCE)
+    let statistic = durbin_watson(&rows.into_iter().map(|row| residuals[row]).collect::<Vec<_>>())?;
+    (statistic < 2.0 - 2.0 * BEYOND_CHANCE / (residuals.len() as f64).sqrt()).then_some(statistic)
 }
 
 /// Sums with the peaks of candidates twice, and reasons for them: none where the best candidate leaves residuals like noise.
 fn second_peaks(fits: &[Candidate]) -> Vec<(Named, String)> {
     let best = fits.iter().min_by(|one, other| one.criteria.aicc().total_cmp(&other.criteria.aicc()));
-    let peaks = fits.iter().filter(|_| best.is_some_and(|best| best.too_few_runs.is_some())).filter_map(|fit| {
-        let (AnyModel::Named(model), Some(p_value)) = (&fit.curve, fit.too_few_runs) else { return None };
-        let reason = format!("the residuals of {:?} have too few runs (p = {p_value:.1e})", model.name());
+    let peaks = fits.iter().filter(|_| best.is_some_and(|best| best.correlation.is_some())).filter_map(|fit| {
+        let (AnyModel::Named(model), Some(statistic)) = (&fit.curve, fit.correlation) else { return None };
+        let reason = format!("neighbouring residuals of {:?} are alike (Durbin-Watson {statistic:.2})", model.name());
         Some((model.with_second_peak()?, reason))
     });
     let is_new = |(peaks, _): &(Named, String)| !fits.iter().any(|fit| fit.curve == AnyModel::Named(peaks.clone()));

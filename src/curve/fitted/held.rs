@@ -37,7 +37,7 @@ impl<T: Real> FittedCurve<'_, T> {
         let map = &self.checked.map;
         let (value, slopes, by_free) = quantity_at(map, tie, &map.gather(&self.report.x));
         if by_free.iter().all(|&slope| slope == T::ZERO) {
-            return Err(ProfileError::NotFree { name: name.into(), is: "a function of no free parameter" });
+            return Err(ProfileError::NotFree { name: name.into(), is: "constant in the free parameters" });
         }
         let gradient = slopes.into_iter().map(|(index, slope)| (index, slope.to_f64())).collect();
         let (step, quantity) = (step(estimate.standard_error, value, T::ONE), Some(tie.clone()));
