@@ -173,6 +173,12 @@ fn a_profile_knows_the_likelihood() {
         };
         assert_same_profile(&fit.unwrap(), "h", &by_half_life.unwrap(), "h");
     }
+    // The prior of a parameter that follows from the quantity.
+    let fit = CurveFit::new(decay, &X, &counts, [40.0, 0.5]).names(["a", "k"]).derive("area", tie!(|a, k| a / k));
+    let by_area = |x: f64, [a, k, _]: [Dual<f64, 3>; 3]| a * (-k * x).exp();
+    let by_area = CurveFit::new(by_area, &X, &counts, [40.0, 0.5, 80.0]).names(["a", "k", "area"]);
+    let by_area = by_area.tie("a", tie!(|area, k| area * k)).counts().prior("a", 60.0, 4.0).fit().unwrap();
+    assert_same_profile(&fit.counts().prior("a", 60.0, 4.0).fit().unwrap(), "area", &by_area, "area");
     let mut y = Y;
     y[3] = 4.0;
     let fit = CurveFit::new(decay, &X, &y, [4.0, 0.5]).names(["a", "k"]).derive("h", half_life());

@@ -105,7 +105,8 @@ impl<T: Real> Held<T> {
         let slopes = quantity_at(map, quantity, &free).2;
         let share = |k: usize| {
             let error = errors[map.free()[k]] / map.scales[k];
-            (slopes[k] * if error.is_finite() && error > T::ZERO { error } else { T::ONE }).to_f64().abs()
+            // One that a bound holds comes last.
+            (slopes[k] * if error.is_finite() { error.max(T::EPSILON) } else { T::ONE }).to_f64().abs()
         };
         let mut pivots: Vec<usize> = (0..free.len()).filter(|&k| share(k) > 0.0).collect();
         pivots.sort_by(|&j, &k| share(k).total_cmp(&share(j)));
