@@ -115,7 +115,7 @@
 //!
 //! | room | what is in it |
 //! |---|---|
-//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], the [library of models](models), [`Curve`](curve::Curve), [`FittedCurve`], [`Tie`]; [`FitMany`] of thousands of data sets, [`GlobalFit`] of several data sets, [`MultiStart`](curve::MultiStart) |
+//! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], [`Complex`] values by [`ComplexModel`](curve::ComplexModel), the [library of models](models), [`Curve`](curve::Curve), [`FittedCurve`], [`Tie`]; [`FitMany`] of thousands of data sets, [`GlobalFit`] of several data sets, [`MultiStart`](curve::MultiStart) |
 //! | statistics | of a fit: intervals, bands, [`Profile`](curve::Profile), [`Contour`](curve::Contour), [`Bootstrap`](curve::Bootstrap), [`Influence`](curve::Influence), [`Criteria`](curve::Criteria), [`Comparison`](curve::Comparison), [`f_test`](curve::f_test); of a series: [`statistics`] |
 //! | solver | [`LevenbergMarquardt`], [`damping`](solver::damping), [`Scaling`](solver::Scaling), [`Acceleration`](solver::Acceleration), [`Report`], [`Status`](solver::Status), [`Covariance`], [`Observer`](solver::Observer) |
 //! | linear | how one damped system is solved: [`LinearSolver`](linear::LinearSolver), [`LinearForm`](linear::LinearForm), chosen by estimated [`Work`](problem::Work) |
@@ -199,7 +199,8 @@ mod storage;
 pub mod train;
 pub mod variables;
 
-pub use autodiff::Dual;
+pub use autodiff::{Complex, Dual};
+
 #[doc(hidden)]
 pub use curve::model_functions;
 pub use curve::models;

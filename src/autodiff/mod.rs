@@ -1,5 +1,5 @@
 //! Derivatives: [`Dual`] numbers for exact first ones, [`Taylor`] numbers for second ones along a direction, and [`Difference`] formulas
-//! for functions that are opaque.
+//! for functions that are opaque; [`Complex`] numbers over any of them.
 //!
 //! ```
 //! use marquardt::Dual;
@@ -10,6 +10,7 @@
 //! ```
 
 pub(crate) mod adjoint;
+mod complex;
 pub(crate) mod derivatives;
 pub(crate) mod difference;
 mod dual;
@@ -21,6 +22,7 @@ mod taylor;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use complex::Complex;
 pub use difference::Difference;
 pub(crate) use difference::Stencil;
 pub use dual::Dual;

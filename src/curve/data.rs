@@ -8,6 +8,7 @@ use super::noise::{Noise, Whitening};
 use super::rows::Rows;
 use super::{CurveError, NanPolicy};
 use crate::distributed::{Communicator, CommunicatorError, RankError};
+use crate::kernels::vector::safe_norm;
 use crate::real::Real;
 
 /// Number of rows that the look at the data samples at most.
@@ -426,7 +427,7 @@ impl<'a, T: Real> Data<'a, T> {
             let own: Vec<T> = rows.flatten().copied().collect();
             self.ranks.all_gather(&own).map(|all| Cow::Owned(all.concat()))
         };
-        Ok([gather(&self.x, self.width)?, gather(&self.y, 1)?])
+        Ok([gather(&self.x, self.width)?, gather(&self.y, self.outputs)?])
     }
 
     fn check_shapes(&self, mask: Option<&[bool]>) -> Result<(), CurveError> {
@@ -520,9 +521,27 @@ impl<'a, T: Real> Data<'a, T> {
         Ok((data, Some(mask.into())))
     }
 
+    /// Numbers for the responses: one each, or one for all responses to a row.
+    pub(super) fn for_responses(&self, numbers: Rows<'a, T>) -> Cow<'a, [T]> {
+        let is_of_rows = numbers.width() == 1 && numbers.count() == self.y_rows && self.outputs > 1;
+        let numbers = numbers.into_flat();
+        if is_of_rows { numbers.iter().flat_map(|&number| vec![number; self.outputs]).collect() } else { numbers }
+    }
+
+    /// Inverse squares of the moduli of the responses to each row, one for each response.
+    pub(super) fn weights_by_modulus(&self) -> Vec<T> {
+        let weight = |row: &[T]| {
+            let modulus = T::from_f64(safe_norm(row.iter().map(|y| y.to_f64())));
+            // What is missing has no weight of its own.
+            let weight = if modulus.is_finite() { (modulus * modulus).recip() } else { T::ONE };
+            vec![weight; row.len()]
+        };
+        self.y.chunks(self.outputs.max(1)).flat_map(weight).collect()
+    }
+
     /// Sets the noise.
     pub(super) fn with_sigma(self, sigma: Rows<'a, T>) -> Self {
-        Data { noise: Noise::Sigma(sigma.into_flat()), ..self }
+        Data { noise: Noise::Sigma(self.for_responses(sigma)), ..self }
     }
 
     /// Sets the noise.

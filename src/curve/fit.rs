@@ -33,6 +33,7 @@ use crate::solver::{IterationRecord, LevenbergMarquardt};
 /// | a closure of several predictors | [`CurveFit::with_predictors`] | exact |
 /// | a closure of several responses | [`CurveFit::with_responses`] | exact |
 /// | a [`Model`](crate::Model) | [`CurveFit::model`] | exact |
+/// | a closure of complex values | [`CurveFit::complex`] | exact |
 /// | a closure over plain floats | [`CurveFit::numeric`] | differences |
 /// | a system of differential equations (feature `ode`) | `CurveFit::differential_equations` | exact |
 /// | a simulator that gives all responses at once | [`CurveFit::numeric_rows`] | differences |
@@ -108,7 +109,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { data: self.data.with_response_names(names.into_iter().map(Into::into).collect()), ..self }
     }
 
-    /// Standard deviations of the responses, one each. As in SciPy, they are relative unless
+    /// Standard deviations of the responses, one each, or one for all responses to a row. As in SciPy, they are relative unless
     /// [`absolute_sigma`](Self::absolute_sigma) says otherwise.
     pub fn sigma(self, sigma: impl Into<Rows<'a, T>>) -> Self {
         CurveFit { data: self.data.with_sigma(sigma.into()), ..self }
@@ -120,7 +121,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.change_rows(|rows| rows.data_covariance = Some(covariance.into().to_owned()))
     }
 
-    /// Weights of the responses, one each, instead of [`sigma`](Self::sigma): the sum of `weight · residual²` is minimised, as with `sigma =
+    /// Weights of the responses, one each or one for a row, instead of [`sigma`](Self::sigma): the sum of `weight · residual²` is minimised, as with `sigma =
     /// 1/√weight`. A row of weight zero is left out.
     ///
     /// ```
@@ -135,7 +136,32 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     pub fn weights(self, weights: impl Into<Rows<'a, T>>) -> Self {
-        self.change_rows(|rows| rows.weights = Some(weights.into().into_flat()))
+        let weights = self.data.for_responses(weights.into());
+        self.change_rows(|rows| rows.weights = Some(weights))
+    }
+
+    /// Weights by the modulus, `1/|y|²`, of the responses to each row, which is usual for impedances: all [complex](Self::complex) responses are
+    /// equally precise in percent.
+    ///
+    /// ```
+    /// use marquardt::{Complex, CurveFit};
+    ///
+    /// let omega = [10.0, 100.0, 1e3, 1e4, 1e5];
+    /// let z = [(110.0, -1.0), (109.1, -9.9), (59.8, -50.1), (11.1, -9.8), (10.1, -1.1)];
+    /// let z = z.map(|(re, im)| Complex::new(re, im));
+    /// let randles = CurveFit::complex(
+    ///     |w, [r0, r1, c]| r0 + r1 / (1.0 + Complex::i() * (w * r1 * c)),
+    ///     &omega,
+    ///     &z,
+    ///     [1.0, 50.0, 2e-6],
+    /// );
+    /// let fit = randles.names(["r0", "r1", "c"]).weight_by_modulus().fit()?;
+    /// assert!((fit.parameter("r0").unwrap().value - 10.0_f64).abs() < 0.1);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn weight_by_modulus(self) -> Self {
+        let weights = self.data.weights_by_modulus();
+        self.change_rows(|rows| rows.weights = Some(weights.into()))
     }
 
     /// Numbers of replicates, one to each row, and their standard deviations, one to each response (divided by `n − 1`), of responses that

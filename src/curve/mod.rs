@@ -2,7 +2,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | what is fitted | [`Model`], [`Formula`], [`FormulaBuilder`] for other front ends, the [library of models](models), closures, [`Curve`] with derivatives by hand |
+//! | what is fitted | [`Model`], [`Formula`], [`FormulaBuilder`] for other front ends, the [library of models](models), closures, [`ComplexModel`], [`Curve`] with derivatives by hand |
 //! | one data set | [`CurveFit`], [`Tie`], [`Relation`], [`NanPolicy`]; residuals over named [`Parameters`] that are no curve |
 //! | several data sets | [`GlobalFit`], with shared parameters; [`FitMany`], thousands of the same kind |
 //! | several starts | [`MultiStart`], [`Minima`] |
@@ -29,6 +29,7 @@ mod any_curve;
 mod attempts;
 mod checked_fit;
 mod comparison;
+mod complex;
 mod constructors;
 mod counted;
 mod criteria;
@@ -100,6 +101,7 @@ mod warning;
 pub use any_curve::AnyCurve;
 pub use attempts::{Attempt, Attempts};
 pub use comparison::{Compared, Comparison, ComparisonError};
+pub use complex::{ComplexModel, ComplexRows, FromComplexModel};
 pub use constructors::curve_fit;
 pub use criteria::Criteria;
 pub use error::CurveError;

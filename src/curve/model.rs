@@ -1,6 +1,7 @@
 //! Curves: the response as a function of predictors and parameters, by the ways it can be written.
 
 use super::GlobalCurve;
+use super::complex::evaluate_programs;
 use super::formula::Program;
 use super::model_rows;
 use super::model_sums::{self, ModelRows, ModelSums, Summand};
@@ -60,6 +61,12 @@ pub trait Model<T: Real>: Send + Sync {
     /// The program of the model, if it has one, which evaluates many rows at once.
     #[doc(hidden)]
     fn as_program(&self) -> Option<&Program> {
+        None
+    }
+
+    /// The programs of the real and the imaginary part of a model whose response is complex, which [`response`](Self::response) is not.
+    #[doc(hidden)]
+    fn as_parts(&self) -> Option<&[Program; 2]> {
         None
     }
 
@@ -210,7 +217,14 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
         self.0.parameter_name(index)
     }
 
+    fn response_count(&self) -> usize {
+        1 + usize::from(self.0.as_parts().is_some())
+    }
+
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
+        if let Some(parts) = self.0.as_parts() {
+            return evaluate_programs(parts, (x, width), b, y, &mut []);
+        }
         if let Some(program) = self.0.as_program() {
             model_rows::backwards(program, x, width, b, y, &mut []);
             return Ok(());
@@ -223,6 +237,9 @@ impl<T: Real, M: Model<T>> Curve<T> for FromModel<M> {
     }
 
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated {
+        if let Some(parts) = self.0.as_parts() {
+            return evaluate_programs(parts, (x, width), b, y, jacobian);
+        }
         if let Some(program) = self.0.as_program() {
             model_rows::backwards(program, x, width, b, y, jacobian);
             return Ok(());

@@ -72,6 +72,8 @@ impl<T: Real, R: Register<T>> ReverseTile<T, R> {
         let mut tile = last
             .filter(|last| (last.width, last.b.len()) == (width, parameters))
             .unwrap_or_else(|| Box::new(Self::new(width, parameters, derivatives)));
+        // A program without a parameter leaves its derivative as it is.
+        tile.derivatives.clear();
         tile.derivatives.resize(derivatives, [Lanes::splat(T::ZERO); TILE]);
         tile.is_fresh = true;
         tile

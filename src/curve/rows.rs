@@ -11,31 +11,53 @@ use crate::real::Real;
 ///
 /// Made from slices, vectors, arrays, and `ndarray`'s one- and two-dimensional arrays and views.
 #[derive(Debug, Clone)]
-pub struct Rows<'a, T>(ArrayView2<'a, T>);
+pub struct Rows<'a, T: Clone> {
+    count: usize,
+    width: usize,
+    values: Cow<'a, [T]>,
+}
 
-impl<'a, T: Copy> Rows<'a, T> {
+impl<'a, T: Clone> Rows<'a, T> {
     /// Number of rows.
     pub(super) fn count(&self) -> usize {
-        self.0.nrows()
+        self.count
     }
 
     /// Numbers in a row.
     pub(super) fn width(&self) -> usize {
-        self.0.ncols()
+        self.width
+    }
+
+    /// Rows that are their own.
+    pub(super) fn owned(width: usize, values: Vec<T>) -> Self {
+        Rows { count: values.len() / width, width, values: Cow::Owned(values) }
     }
 
     /// Row after row, without a copy where they lie so.
     pub(in crate::curve) fn into_flat(self) -> Cow<'a, [T]> {
-        self.0.to_slice().map_or_else(|| self.0.iter().copied().collect(), Cow::Borrowed)
+        self.values
+    }
+}
+
+impl<'a, T: Clone> From<ArrayView2<'a, T>> for Rows<'a, T> {
+    fn from(rows: ArrayView2<'a, T>) -> Self {
+        let values = rows.to_slice().map_or_else(|| rows.iter().cloned().collect(), Cow::Borrowed);
+        Rows { count: rows.nrows(), width: rows.ncols(), values }
+    }
+}
+
+impl<'a, T: Clone> From<&'a Array2<T>> for Rows<'a, T> {
+    fn from(rows: &'a Array2<T>) -> Self {
+        rows.view().into()
     }
 }
 
 macro_rules! rows_from {
     ($($vector:ty $(, $size:ident)?;)*) => {
         $(
-            impl<'a, T $(, const $size: usize)?> From<$vector> for Rows<'a, T> {
+            impl<'a, T: Clone $(, const $size: usize)?> From<$vector> for Rows<'a, T> {
                 fn from(column: $vector) -> Self {
-                    Rows(ArrayView1::from(column).insert_axis(Axis(1)))
+                    ArrayView1::from(column).insert_axis(Axis(1)).into()
                 }
             }
         )*
@@ -48,18 +70,6 @@ rows_from! {
     &'a [T; N], N;
     &'a Array1<T>;
     ArrayView1<'a, T>;
-}
-
-impl<'a, T> From<ArrayView2<'a, T>> for Rows<'a, T> {
-    fn from(rows: ArrayView2<'a, T>) -> Self {
-        Rows(rows)
-    }
-}
-
-impl<'a, T> From<&'a Array2<T>> for Rows<'a, T> {
-    fn from(rows: &'a Array2<T>) -> Self {
-        Rows(rows.view())
-    }
 }
 
 /// The index, below `count`, that a predictor is: of a data set or of a residual, for example.

@@ -35,6 +35,13 @@ fn folder() -> Folder {
         csv("t,y", 40, |t, noise| vec![0.5 * t, 0.7 * (-0.5 * t).exp() + 0.3 * (-0.05 * t).exp() + 0.01 * noise]),
     );
     folder.write("means.csv", csv("x,mean,sem,n", 8, |x, noise| vec![x, 2.0 * x + noise, 0.3, 4.0]));
+    let impedance = |x: f64, noise: f64| {
+        let (w, c) = (10.0_f64.powf(0.2 * x), 2e-6);
+        let damped = 1.0 + (w * 250.0 * c).powi(2);
+        let (re, im) = (12.0 + 250.0 / damped + 0.1 * noise, -250.0 * w * 250.0 * c / damped + 0.1 * noise);
+        vec![w, re, im, re.hypot(im)]
+    };
+    folder.write("impedance.csv", csv("omega,re,im,modulus", 31, impedance));
     let peak = |x: f64| (-0.5 * ((x - 20.0) / 4.0_f64).powi(2)).exp();
     folder.write("peak.csv", csv("x,y", 60, |x, noise| vec![x, 10.0 * peak(x) + 0.1 * x + 0.2 * noise]));
     folder.write("wave.csv", csv("x,y", 60, |x, noise| vec![0.1 * x, 1.5 * (0.2 * x).sin() + 0.1 * noise]));

@@ -2,6 +2,7 @@
 
 mod command;
 mod compare;
+mod complex;
 mod data;
 mod documents;
 mod endings;

@@ -7,6 +7,7 @@ mod certified;
 mod certified_without_starts;
 #[path = "../common/mod.rs"]
 mod common;
+mod complex;
 mod coverage;
 mod data;
 mod derived;

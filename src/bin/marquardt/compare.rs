@@ -43,7 +43,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
             return Err(Failure::new(format!("--start: no curve has a parameter {name:?}")));
         }
     }
-    candidates.iter().for_each(|chosen| curve::note_of_e(&chosen.curve, &arguments.start));
+    candidates.iter().for_each(|chosen| curve::note_of_constants(&chosen.curve, &arguments.start));
     let left_out = candidates.first().and_then(|chosen| curve::note_of_response(&table, chosen, &arguments.data, None));
     let mut fits = Vec::new();
     let (mut failed, mut warnings) = (Vec::new(), Vec::new());
@@ -117,11 +117,11 @@ struct Candidate {
 
 /// Fits a candidate; the reason if that ends badly.
 fn fit_candidate(
-    Chosen { curve, x_names, y_name }: Chosen,
+    Chosen { curve, x_names, y_names }: Chosen,
     table: &Table,
     arguments: &CompareArguments,
 ) -> Result<Result<Candidate, String>, Failure> {
-    let data = SelectedData::select(table, &arguments.data, x_names, y_name)?;
+    let data = SelectedData::select(table, &arguments.data, x_names, y_names)?;
     let is_own = |start: &&NamedValue<f64>| curve.parameters().contains(&start.name);
     let start = arguments.start.iter().filter(is_own).cloned().collect();
     let parameters = ParameterArguments { start, ..Default::default() };
@@ -143,7 +143,7 @@ fn fit_candidate(
 /// `2 − 2z/√n`, with a normal `z`.
 fn correlation(fit: &FittedCurve<'_, f64>, data: &SelectedData) -> Option<f64> {
     // Replicates of which means alone are known have no residuals of their own.
-    fit.durbin_watson()?;
+    fit.durbin_watson().filter(|_| data.y_names.len() == 1)?;
     let residuals = fit.whitened_residuals();
     let mut rows: Vec<usize> = (0..residuals.len()).collect();
     rows.sort_by(|&one, &other| data.x[[one, 0]].total_cmp(&data.x[[other, 0]]));

@@ -21,11 +21,11 @@ const MOST_NAMED: usize = 6;
 /// Reason why no parameter is called `pi`, although the formula may have it.
 pub const ABOUT_PI: &str = "pi is a number in formulas, and a parameter in double quotes only";
 
-/// A curve, and the columns of its predictors and of its response.
+/// A curve, and the columns of its predictors and of its response, which are two if it is complex.
 pub struct Chosen {
     pub curve: AnyModel,
     pub x_names: Vec<String>,
-    pub y_name: String,
+    pub y_names: Vec<String>,
 }
 
 /// The curve that the arguments name. Data that come with the program have a model of their own.
@@ -47,19 +47,19 @@ pub fn choose(arguments: &CurveArguments, table: &Table, data: &DataArguments) -
 pub fn of_model(name: &str, table: &Table, data: &DataArguments) -> Result<Chosen, Failure> {
     if let Some(curve @ AnyModel::Formula(_)) = AnyModel::of_name(name) {
         let x_names = several_predictors(&curve, table, data)?;
-        let y_name = response(table, data, &x_names.iter().map(String::as_str).collect::<Vec<_>>())?;
-        return Ok(Chosen { curve, x_names, y_name });
+        let y_names = responses(&curve, table, data, &x_names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        return Ok(Chosen { curve, x_names, y_names });
     }
     let (curve, x_name) = (named(name)?, only_predictor(table, data)?);
-    let y_name = response(table, data, &[&x_name])?;
-    Ok(Chosen { curve, x_names: vec![x_name], y_name })
+    let y_names = responses(&curve, table, data, &[&x_name])?;
+    Ok(Chosen { curve, x_names: vec![x_name], y_names })
 }
 
 /// A formula over columns of a table.
 pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<Chosen, Failure> {
     let asked: Vec<String> = data.x.iter().map(|name| column_name(table, Some(name), 1)).collect();
     let columns: Vec<String> = writable(table).map(str::to_owned).collect();
-    let over_all = parsed(formula, if asked.is_empty() { &columns } else { &asked })?;
+    let over_all = parsed(formula, if asked.is_empty() { &columns } else { &asked }, data)?;
     let mut x_names: Vec<String> = over_all.used_predictors().map(str::to_owned).collect();
     // Any column may be called x.
     let is_called_x = |x_names: &[String]| {
@@ -70,16 +70,16 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
         return Err(Failure::new(format!("--x has {name:?}, but the formula has not")));
     }
     let taken: Vec<&str> = x_names.iter().chain(&asked).map(String::as_str).collect();
-    let y_name = response(table, data, &taken)?;
-    x_names.retain(|name| *name != y_name);
+    let y_names = responses(&AnyModel::Formula(over_all.clone()), table, data, &taken)?;
+    x_names.retain(|name| !y_names.contains(name));
     if is_called_x(&x_names) {
-        let curve = AnyModel::Formula(parsed(formula, &["x".to_owned()])?);
-        return Ok(Chosen { curve, x_names: vec![column_name(table, asked.first().map(String::as_str), 1)], y_name });
+        let curve = AnyModel::Formula(parsed(formula, &["x".to_owned()], data)?);
+        return Ok(Chosen { curve, x_names: vec![column_name(table, asked.first().map(String::as_str), 1)], y_names });
     }
     if x_names.is_empty() {
         return Err(Failure::new("the formula has no predictor: neither a column nor x is in it"));
     }
-    Ok(Chosen { curve: AnyModel::Formula(parsed(formula, &x_names)?), x_names, y_name })
+    Ok(Chosen { curve: AnyModel::Formula(parsed(formula, &x_names, data)?), x_names, y_names })
 }
 
 /// A note of which column is the response where nobody has said so, if other columns of numbers are left out.
@@ -88,46 +88,66 @@ pub fn note_of_response(table: &Table, chosen: &Chosen, data: &DataArguments, by
     let asked = conditions.chain(by).chain(data.sigma.as_deref()).map(|name| column_name(table, Some(name), 1));
     let of_rows = data.of_rows().map(|text| RowValues::of(table, text));
     let of_rows = of_rows.flat_map(|values| values.columns().into_iter().map(str::to_owned).collect::<Vec<_>>());
-    let used: Vec<String> =
-        asked.chain(of_rows).chain(chosen.x_names.iter().chain([&chosen.y_name]).cloned()).collect();
+    let used: Vec<String> = asked.chain(of_rows).chain(chosen.x_names.iter().chain(&chosen.y_names).cloned()).collect();
     // Columns of a long file that are not kept are numbers.
     let is_number = |name: &&str| matches!(table.column(name), Ok(_) | Err(TableError::NotKept { .. }));
     let is_left = |name: &&str| !used.iter().any(|used| used == name);
     let left: Vec<&str> = table.column_names().filter(is_left).filter(is_number).collect();
-    if data.y.is_some() || left.is_empty() {
+    if !data.y.is_empty() || left.is_empty() {
         return None;
     }
     let more = match left.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let (y, left) = (&chosen.y_name, quoted(&left[..left.len().min(MOST_NAMED)]));
-    Some(format!("note: the response is column {y:?}; left out: {left}{more}; --y names another column"))
+    let (y, left) = (quoted(&chosen.y_names), quoted(&left[..left.len().min(MOST_NAMED)]));
+    Some(format!("note: the response is column {y}; left out: {left}{more}; --y names another column"))
 }
 
-/// Says that `e` is a parameter, if no start shows that this is known.
-pub fn note_of_e(curve: &AnyModel, starts: &[NamedValue<f64>]) {
-    let is_e = |name: &String| name == "e";
-    if matches!(curve, AnyModel::Formula(_))
-        && curve.parameters().iter().any(is_e)
-        && !starts.iter().any(|start| is_e(&start.name))
-    {
-        note("note: \"e\" is a parameter; Euler's number is exp(1)");
+/// Says that `e` and `i` are parameters, if no start shows that this is known.
+pub fn note_of_constants(curve: &AnyModel, starts: &[NamedValue<f64>]) {
+    let AnyModel::Formula(formula) = curve else { return };
+    let remedies = [("e", "Euler's number is exp(1)"), ("i", "--complex makes it the imaginary unit")];
+    for (constant, remedy) in remedies {
+        let is_constant = |name: &String| name == constant;
+        if formula.parameters().iter().any(is_constant) && !starts.iter().any(|start| is_constant(&start.name)) {
+            note(format_args!("note: {constant:?} is a parameter; {remedy}"));
+        }
     }
 }
 
-/// The column of the response: the first one from the second on that is not taken, unless one is asked for.
-fn response(table: &Table, data: &DataArguments, taken: &[&str]) -> Result<String, Failure> {
-    if data.y.is_some() || table.column_names().len() < 2 {
-        return Ok(column_name(table, data.y.as_deref(), 2));
+/// The columns of the responses: the first ones from the second on that are not taken, unless others are asked for.
+fn responses(curve: &AnyModel, table: &Table, data: &DataArguments, taken: &[&str]) -> Result<Vec<String>, Failure> {
+    let count = curve.response_count();
+    match (count, &data.y[..]) {
+        (_, asked) if asked.len() == count => {
+            return Ok(asked.iter().map(|name| column_name(table, Some(name), 2)).collect());
+        }
+        (1, []) if table.column_names().len() < 2 => return Ok(vec![column_name(table, None, 2)]),
+        (_, []) => {}
+        (1, several) => {
+            return Err(Failure::new(format!("--y names {} columns, but the value of {curve} is real", several.len())));
+        }
+        _ => {
+            let problem =
+                "the value of the formula is complex: --y names two columns, of the real and the imaginary part";
+            return Err(Failure::new(problem));
+        }
     }
-    let left = table.column_names().skip(1).find(|name| !taken.contains(name));
-    let none = || Failure::new("no column is left for the response; --y names it");
-    left.map(str::to_owned).ok_or_else(none)
+    let left = table.column_names().skip(1).filter(|name| !taken.contains(name)).take(count);
+    let left: Vec<String> = left.map(str::to_owned).collect();
+    if left.len() < count {
+        return Err(Failure::new("no column is left for the response; --y names it"));
+    }
+    Ok(left)
 }
 
-fn parsed(formula: &str, predictors: &[String]) -> Result<Formula, Failure> {
-    Formula::with_predictors(formula, predictors).map_err(Failure::of_formula("--formula"))
+fn parsed(formula: &str, predictors: &[String], data: &DataArguments) -> Result<Formula, Failure> {
+    let formula = match data.is_complex() {
+        true => Formula::complex(formula, predictors),
+        false => Formula::with_predictors(formula, predictors),
+    };
+    formula.map_err(Failure::of_formula("--formula"))
 }
 
 /// The model of this name.

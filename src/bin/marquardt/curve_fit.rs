@@ -32,6 +32,12 @@ pub fn build<'a>(
     if let Some(weights) = &data.weights {
         fit = fit.weights(weights);
     }
+    if method.weight_by_modulus {
+        fit = fit.weight_by_modulus();
+    }
+    if data.y_names.len() > 1 {
+        fit = fit.response_names(&data.y_names);
+    }
     if let Some(sigma_x) = &data.sigma_x {
         let effective = method.effective_variance;
         let errors = if effective { ErrorsInX::EffectiveVariance } else { ErrorsInX::OrthogonalDistance };

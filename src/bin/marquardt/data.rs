@@ -91,16 +91,16 @@ fn whole(counts: &[f64], table: &Table, lines: &[usize]) -> Result<Vec<usize>, F
 pub struct SelectedData {
     pub source: String,
     pub x_names: Vec<String>,
-    pub y_name: String,
-    /// A row for each response.
+    /// Two if the response is complex.
+    pub y_names: Vec<String>,
+    /// Of these, and all others, a row for each observation.
     pub x: Array2<f64>,
-    pub y: Vec<f64>,
-    pub sigma: Option<Vec<f64>>,
-    pub weights: Option<Vec<f64>>,
-    /// A row for each response, too.
+    pub y: Array2<f64>,
+    pub sigma: Option<Array2<f64>>,
+    pub weights: Option<Array2<f64>>,
     pub sigma_x: Option<Array2<f64>>,
     /// Numbers of replicates, of which the responses are means, and their standard deviations.
-    pub replicates: Option<(Vec<usize>, Vec<f64>)>,
+    pub replicates: Option<(Vec<usize>, Array2<f64>)>,
     /// Rows that were left out, as a number is missing.
     pub omitted: usize,
     /// The line of the file at which each row ends.
@@ -114,7 +114,7 @@ impl SelectedData {
         table: &Table,
         arguments: &DataArguments,
         x_names: Vec<String>,
-        y_name: String,
+        y_names: Vec<String>,
     ) -> Result<SelectedData, Failure> {
         let sigma = arguments.sigma.as_deref().map(|text| RowValues::of(table, text));
         let weights = arguments.weights.as_deref().map(|text| RowValues::of(table, text));
@@ -128,28 +128,33 @@ impl SelectedData {
         let sigma_name = sigma.as_ref().and_then(RowValues::column).unwrap_or_default().to_owned();
         let mut columns: Vec<(String, &[f64])> = Vec::new();
         let others = sigma.iter().chain(&weights).chain(&sigma_x).chain(&counts).flat_map(RowValues::columns);
-        let others = others.map(|name| of_table(table, name, &y_name));
-        for name in x_names.iter().map(String::as_str).chain([y_name.as_str()]).chain(others) {
+        let others = others.map(|name| of_table(table, name, &y_names[0]));
+        for name in x_names.iter().chain(&y_names).map(String::as_str).chain(others) {
             columns.push((name.to_owned(), table.column(name)?));
         }
         let rows = complete_rows(table, &columns, arguments.omit_missing)?;
-        let x = Array2::from_shape_fn((rows.len(), x_names.len()), |(row, column)| columns[column].1[rows[row]]);
-        let y = rows.iter().map(|&row| columns[x_names.len()].1[row]).collect();
-        let values = |of: RowValues<'_>| of.values(table, &rows, &y_name);
-        let (sigma, weights) = (sigma.map(values).transpose()?, weights.map(values).transpose()?);
-        let sigma_x = sigma_x.into_iter().map(values).collect::<Result<Vec<_>, _>>()?;
-        let sigma_x = (!sigma_x.is_empty())
-            .then(|| Array2::from_shape_fn((rows.len(), x_names.len()), |(row, column)| sigma_x[column][row]));
-        let lines: Vec<usize> = rows.iter().map(|&row| table.lines()[row]).collect();
-        let replicates = match (counts.map(values).transpose()?, sd.map(values).transpose()?) {
-            (Some(counts), Some(sd)) => Some((whole(&counts, table, &lines)?, sd)),
-            _ => None,
+        let table_of = |columns: &[Vec<f64>]| {
+            Array2::from_shape_fn((rows.len(), columns.len()), |(row, column)| columns[column][row])
         };
+        let kept: Vec<Vec<f64>> =
+            columns.iter().map(|(_, values)| rows.iter().map(|&row| values[row]).collect()).collect();
+        let (x, y) = (table_of(&kept[..x_names.len()]), table_of(&kept[x_names.len()..][..y_names.len()]));
+        let values = |of: &RowValues<'_>, response: &String| of.values(table, &rows, response);
+        let of_responses = |of: Option<RowValues<'_>>| {
+            let columns = |of| y_names.iter().map(|response| values(&of, response)).collect::<Result<Vec<_>, _>>();
+            of.map(columns).transpose().map(|columns| columns.map(|columns| table_of(&columns)))
+        };
+        let (sigma, weights) = (of_responses(sigma)?, of_responses(weights)?);
+        let sigma_x = sigma_x.iter().map(|of| values(of, &y_names[0])).collect::<Result<Vec<_>, _>>()?;
+        let sigma_x = (!sigma_x.is_empty()).then(|| table_of(&sigma_x));
+        let lines: Vec<usize> = rows.iter().map(|&row| table.lines()[row]).collect();
+        let counts = counts.map(|of| whole(&values(&of, &y_names[0])?, table, &lines)).transpose()?;
+        let replicates = counts.zip(of_responses(sd)?);
         let (source, omitted) = (table.source_name().to_owned(), table.rows() - rows.len());
         Ok(SelectedData {
             source,
             x_names,
-            y_name,
+            y_names,
             x,
             y,
             sigma,
@@ -164,17 +169,17 @@ impl SelectedData {
 
     /// The data without some rows.
     pub fn without(&self, rows: &[usize]) -> SelectedData {
-        let kept: Vec<usize> = (0..self.y.len()).filter(|row| !rows.contains(row)).collect();
-        let of_kept = |values: &Vec<f64>| kept.iter().map(|&row| values[row]).collect::<Vec<f64>>();
+        let kept: Vec<usize> = (0..self.y.nrows()).filter(|row| !rows.contains(row)).collect();
+        let of_kept = |values: &Array2<f64>| values.select(Axis(0), &kept);
         SelectedData {
             source: self.source.clone(),
             x_names: self.x_names.clone(),
-            y_name: self.y_name.clone(),
-            x: self.x.select(Axis(0), &kept),
+            y_names: self.y_names.clone(),
+            x: of_kept(&self.x),
             y: of_kept(&self.y),
             sigma: self.sigma.as_ref().map(of_kept),
             weights: self.weights.as_ref().map(of_kept),
-            sigma_x: self.sigma_x.as_ref().map(|sigma| sigma.select(Axis(0), &kept)),
+            sigma_x: self.sigma_x.as_ref().map(of_kept),
             replicates: self
                 .replicates
                 .as_ref()
@@ -189,7 +194,12 @@ impl SelectedData {
     pub fn fitted_rows(&self) -> Vec<usize> {
         let count = |row: usize| self.replicates.as_ref().map_or(1, |(counts, _)| counts[row]);
         let first = |next: &mut usize, row: usize| Some(std::mem::replace(next, *next + count(row)));
-        (0..self.y.len()).scan(0, first).collect()
+        (0..self.y.nrows()).scan(0, first).collect()
+    }
+
+    /// The columns of the response, as a plot is labelled.
+    pub fn y_label(&self) -> String {
+        self.y_names.join(", ")
     }
 
     /// The line of the file at which a row ends.
@@ -225,10 +235,10 @@ impl SelectedData {
                 format!("{}: {value} of --sd is no standard deviation, which must not be negative", place(row, ""))
             }
             CurveError::NegativeCount { row, value } => {
-                format!("{}: {value} is no count, which must not be negative", place(row, &self.y_name))
+                format!("{}: {value} is no count, which must not be negative", place(row, &self.y_label()))
             }
             CurveError::FractionalCount { row, value } => {
-                format!("{}: {value} is no count, which is an integer", place(row, &self.y_name))
+                format!("{}: {value} is no count, which is an integer", place(row, &self.y_label()))
             }
             CurveError::NonFiniteResponse { row, value } => {
                 let place = place(row, "");

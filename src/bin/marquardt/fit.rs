@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use marquardt::curve::{FitSummary, Outlier, Series, Table};
+use marquardt::FittedCurve;
+use marquardt::curve::{FitSummary, Outlier, Plot, Series, Table};
 use marquardt::models::AnyModel;
 use ndarray::ArrayView2;
 
@@ -31,7 +32,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let formulas = arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>();
     let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &columns })?;
     let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
-    curve::note_of_e(&chosen.curve, &arguments.curve.parameters.start);
+    curve::note_of_constants(&chosen.curve, &arguments.curve.parameters.start);
     let by = arguments.groups.group_by.as_deref();
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, by);
     if let Some(by) = by {
@@ -39,8 +40,8 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         left_out.into_iter().for_each(note);
         return Ok(ending);
     }
-    let Chosen { curve, x_names, y_name } = chosen;
-    let data = SelectedData::select(&table, &arguments.data, x_names, y_name)?;
+    let Chosen { curve, x_names, y_names } = chosen;
+    let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
     note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;
@@ -54,12 +55,20 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let report = FitReport { summary, inference, minima, outliers: found, stored, fitted: Ending::of_fit(&fit) };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();
-        let mut plot = fit.plot()?.title(title).x_label(data.x_names.join(", ")).y_label(&data.y_name);
+        let mut plot = fit.plot()?.title(title).x_label(data.x_names.join(", ")).y_label(data.y_label());
         if !outliers.is_empty() {
             let points = outliers.iter().map(|outlier| (data.x[[outlier.row, 0]], outlier.y));
             plot = plot.series(Series::new().name("outliers").outliers(points));
         }
         output::draw(plot, &arguments.output, path)?;
+    }
+    let views = [
+        (&arguments.output.nyquist, FittedCurve::nyquist_plot as fn(&_) -> _),
+        (&arguments.output.bode, FittedCurve::bode_plot),
+    ];
+    for (path, view) in views.into_iter().filter_map(|(path, view)| Some((path.as_ref()?, view))) {
+        let plot: Plot = view(&fit)?;
+        plot.title(report.summary.title.clone().unwrap_or_default()).save(path)?;
     }
     if let Some(path) = &arguments.output.residuals {
         output::write(path, &residuals(&without(&data, &outliers), &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?)?;
@@ -80,19 +89,25 @@ pub fn title(arguments: &FitArguments, curve: &AnyModel, data: &SelectedData) ->
 /// The summary with its title, the formula, and the rows that were left out.
 pub fn titled(summary: FitSummary, title: &str, curve: &AnyModel, data: &SelectedData) -> FitSummary {
     let mut summary = FitSummary { title: Some(title.to_owned()), ..summary };
-    summary.model = Some(format!("{} = {}", data.y_name, curve.formula()));
+    summary.model = Some(format!("{} = {}", data.y_label(), curve.formula()));
     summary.data.omitted += data.omitted;
     summary
 }
 
 /// Rows of the file with the fitted values and the residuals.
 pub fn residuals(data: &SelectedData, fitted: &[f64], fitted_x: Option<ArrayView2<'_, f64>>) -> ResultTable {
-    let names = data.x_names.iter().chain([&data.y_name]).cloned().chain(["fitted", "residual"].map(str::to_owned));
+    let of_y = |kind: &str| -> Vec<String> {
+        let named = |name: &String| if data.y_names.len() == 1 { kind.to_owned() } else { format!("{kind} {name}") };
+        data.y_names.iter().map(named).collect()
+    };
+    let names = data.x_names.iter().chain(&data.y_names).cloned().chain(of_y("fitted")).chain(of_y("residual"));
     let of_x = data.x_names.iter().filter(|_| fitted_x.is_some()).map(|name| format!("fitted {name}"));
     let mut table = ResultTable::new(["line".to_owned()].into_iter().chain(names).chain(of_x));
     for ((row, x), fitted_row) in data.x.rows().into_iter().enumerate().zip(data.fitted_rows()) {
-        let fitted = fitted[fitted_row];
-        let numbers = x.iter().copied().chain([data.y[row], fitted, data.y[row] - fitted]);
+        let outputs = data.y_names.len();
+        let (y, fitted) = (data.y.row(row), &fitted[fitted_row * outputs..(fitted_row + 1) * outputs]);
+        let differences = y.iter().zip(fitted).map(|(y, fitted)| y - fitted);
+        let numbers = x.iter().chain(y).chain(fitted).copied().chain(differences);
         let numbers = numbers.chain(fitted_x.iter().flat_map(|fitted_x| fitted_x.row(row).to_vec()));
         table.row([Cell::Count(data.line(row))].into_iter().chain(numbers.map(Cell::Number)));
     }
@@ -106,7 +121,8 @@ pub fn without(data: &SelectedData, outliers: &[Outlier<f64>]) -> SelectedData {
 
 /// A row for each outlier.
 pub fn outlier_table(data: &SelectedData, outliers: &[Outlier<f64>]) -> ResultTable {
-    let names = data.x_names.iter().map(String::as_str).chain([data.y_name.as_str(), "t", "p_value"]);
+    let names =
+        data.x_names.iter().map(String::as_str).chain(data.y_names.iter().map(String::as_str)).chain(["t", "p_value"]);
     let mut table = ResultTable::new(["line"].into_iter().chain(names));
     for Outlier { row, y, t, p_value, .. } in outliers {
         let numbers = data.x.row(*row).iter().copied().chain([*y, *t, *p_value]).map(Cell::Number).collect::<Vec<_>>();

@@ -59,7 +59,7 @@ pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -
     if let Some(path) = &arguments.output.plot {
         let first = &groups.groups[0].data;
         let plot = Plot::new().title(title(arguments, &chosen.curve, first));
-        let plot = plot.x_label(chosen.x_names.join(", ")).y_label(&first.y_name);
+        let plot = plot.x_label(chosen.x_names.join(", ")).y_label(first.y_label());
         output::draw(pictures.series.into_iter().fold(plot, Plot::series), &arguments.output, path)?;
     }
     if let Some(path) = &arguments.output.residuals {
@@ -73,13 +73,13 @@ pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -
 impl<'a> GroupFits<'a> {
     fn read(
         arguments: &'a FitArguments,
-        Chosen { curve, x_names, y_name }: &'a Chosen,
+        Chosen { curve, x_names, y_names }: &'a Chosen,
         table: &Table,
         by: &'a str,
     ) -> Result<Self, Failure> {
         let mut groups = Vec::new();
         for (name, rows) in table.group_by(by)? {
-            let data = SelectedData::select(&rows, &arguments.data, x_names.clone(), y_name.clone())?;
+            let data = SelectedData::select(&rows, &arguments.data, x_names.clone(), y_names.clone())?;
             groups.push(Group { name, data, found: Vec::new() });
         }
         for name in arguments.groups.share.iter().chain(&arguments.groups.test) {
@@ -151,7 +151,7 @@ impl<'a> GroupFits<'a> {
         }
         let inference = Inference::of(&fit, arguments)?;
         let mut summary = FitSummary { title: Some(title(arguments, curve, first)), ..fit.summary() };
-        summary.model = Some(format!("{} = {}", first.y_name, curve.formula()));
+        summary.model = Some(format!("{} = {}", first.y_label(), curve.formula()));
         results.shared = Some(FitReport {
             summary,
             inference,

@@ -48,7 +48,7 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
         return Err(Failure::new(format!("--x has {} points, but the curves have {points}", x.len())));
     }
     let asked = Asked::of(arguments, &curve)?;
-    curve::note_of_e(&curve, &arguments.parameters.start);
+    curve::note_of_constants(&curve, &arguments.parameters.start);
     let total = reader.rows_left();
     // Begun where the first fits have been accepted.
     let create = || ResultFile::create(arguments.out.as_deref(), &before, curve.parameters());

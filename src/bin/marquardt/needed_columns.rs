@@ -49,10 +49,14 @@ fn needed(first: &Table, arguments: &DataArguments, needs: &Needs<'_>) -> HashSe
     let texts = first.column_names().filter(|name| first.column(name).is_err());
     let asked = by_arguments.chain(by_conditions).chain(texts).chain(needs.columns.iter().copied());
     let mut needed: HashSet<String> = asked.map(str::to_owned).collect();
-    let mut predictors = x.len();
+    let mut predictors = x.len() + usize::from(arguments.is_complex());
     for text in needs.formulas.iter().copied().chain(arguments.of_rows()) {
         // What is wrong with a formula is said later.
-        if let Ok(formula) = Formula::with_predictors(text, writable(first)) {
+        let formula = match arguments.is_complex() {
+            true => Formula::complex(text, writable(first)),
+            false => Formula::with_predictors(text, writable(first)),
+        };
+        if let Ok(formula) = formula {
             predictors += formula.used_predictors().count();
             needed.extend(formula.used_predictors().map(str::to_owned));
         }

@@ -43,13 +43,12 @@ pub fn print_table(formats: &FormatArguments, table: &ResultTable) -> Result<(),
 pub fn check(arguments: &FitArguments) -> Result<(), Failure> {
     let output = &arguments.output;
     check_formats(output.formats.all())?;
-    if let Some(path) = &output.plot
-        && !matches!(extension(path).as_deref(), Some("svg" | "png"))
-    {
+    let plots = output.plot.iter().chain(&output.nyquist).chain(&output.bode);
+    if let Some(path) = plots.clone().find(|path| !matches!(extension(path).as_deref(), Some("svg" | "png"))) {
         return Err(PlotError::UnknownFormat { path: path.clone() }.into());
     }
     output.residuals.iter().try_for_each(|path| check_extension(path, Format::Csv.extensions()))?;
-    let files = output.formats.all().map(|(_, path)| path).chain(&output.plot).chain(&output.residuals);
+    let files = output.formats.all().map(|(_, path)| path).chain(plots).chain(&output.residuals);
     let inputs: Vec<&Path> = arguments.data.file.as_deref().into_iter().collect();
     files.into_iter().try_for_each(|path| check_file(path, &inputs))
 }

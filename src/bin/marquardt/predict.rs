@@ -25,19 +25,28 @@ pub fn run(arguments: &PredictArguments) -> Result<Ending, Failure> {
     let fit = FitOfColumns::read(&report, arguments.group.as_deref()).map_err(in_file)?;
     let x = predictors(arguments, &fit)?;
     let ends = ["standard_error", "low", "high", "prediction_low", "prediction_high"];
-    let mut table = ResultTable::new(fit.x.iter().map(String::as_str).chain([fit.y.as_str()]).chain(ends));
+    let of_response = |name: &String| {
+        let end = |end: &str| if fit.y().len() == 1 { end.to_owned() } else { format!("{name} {end}") };
+        [name.clone()].into_iter().chain(ends.map(end))
+    };
+    let mut table = ResultTable::new(fit.x.iter().cloned().chain(fit.y().iter().flat_map(of_response)));
     let mut is_finite = true;
     for x in x.rows() {
         let row = x.insert_axis(Axis(0));
-        let value = fit.fit.predict(row)?[0];
-        is_finite &= value.is_finite();
-        // What the data do not determine has no band.
-        let confidence = fit.fit.confidence_band(row, LEVEL).ok().map(|band| band[0]).filter(has_ends);
-        let prediction = fit.fit.prediction_band(row, LEVEL).ok().map(|band| band[0]).filter(has_ends);
-        let ends = |band: Option<BandPoint<f64>>| [band.map(|band| band.low), band.map(|band| band.high)];
-        let error = confidence.map(|band| band.standard_error);
-        let ends = [[Some(value), error], ends(confidence), ends(prediction)].concat();
-        table.row(x.iter().map(|&x| Cell::Number(x)).chain(ends.into_iter().map(Cell::from)));
+        let (confidence, prediction) = (fit.fit.confidence_band(row, LEVEL), fit.fit.prediction_band(row, LEVEL));
+        let mut cells: Vec<Cell> = x.iter().map(|&x| Cell::Number(x)).collect();
+        for (output, &value) in fit.fit.predict(row)?.iter().enumerate() {
+            is_finite &= value.is_finite();
+            // What the data do not determine has no band.
+            let of_output = |band: &Result<Vec<BandPoint<f64>>, _>| band.as_ref().ok().map(|band| band[output]);
+            let [confidence, prediction] = [&confidence, &prediction].map(|band| of_output(band).filter(has_ends));
+            let ends = |band: Option<BandPoint<f64>>| [band.map(|band| band.low), band.map(|band| band.high)];
+            let error = confidence.map(|band| band.standard_error);
+            cells.extend(
+                [[Some(value), error], ends(confidence), ends(prediction)].concat().into_iter().map(Cell::from),
+            );
+        }
+        table.row(cells);
     }
     output::print_table(&arguments.formats, &table)?;
     Ok(Ending::of(is_finite))

@@ -7,23 +7,45 @@ use serde_json::Value;
 use crate::data::SelectedData;
 use crate::failure::{Failure, quoted};
 
+/// Columns of a response: a text, or the texts of both parts of a complex one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Columns {
+    One(String),
+    Parts(Vec<String>),
+}
+
+impl From<Vec<String>> for Columns {
+    fn from(mut names: Vec<String>) -> Self {
+        if names.len() == 1 { Columns::One(names.remove(0)) } else { Columns::Parts(names) }
+    }
+}
+
 /// A fit, and the columns of its predictors and of its response.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FitOfColumns {
     pub x: Vec<String>,
-    pub y: String,
+    y: Columns,
     pub fit: StoredFit<f64>,
 }
 
 impl FitOfColumns {
     pub fn new(fit: StoredFit<f64>, data: &SelectedData) -> Self {
-        FitOfColumns { x: data.x_names.clone(), y: data.y_name.clone(), fit }
+        FitOfColumns { x: data.x_names.clone(), y: data.y_names.clone().into(), fit }
+    }
+
+    /// The columns of the response.
+    pub fn y(&self) -> &[String] {
+        match &self.y {
+            Columns::One(name) => std::slice::from_ref(name),
+            Columns::Parts(names) => names,
+        }
     }
 
     /// Adds the fit to a report.
     pub fn write(&self, report: &mut Value) -> Result<(), Failure> {
         report["x"] = Value::from(self.x.clone());
-        report["y"] = Value::from(self.y.clone());
+        report["y"] = serde_json::to_value(&self.y)?;
         report["fit"] = serde_json::to_value(&self.fit)?;
         Ok(())
     }

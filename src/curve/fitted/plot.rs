@@ -1,7 +1,7 @@
 //! The series of a plot of a fit.
 
 use super::FittedCurve;
-use crate::curve::inference::PlotPoint;
+use crate::curve::inference::{PlotPoint, View};
 use crate::curve::{Curve, PlotError, Series};
 use crate::real::Real;
 
@@ -31,6 +31,11 @@ impl<T: Real> FittedCurve<'_, T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn plot_series(&self) -> Result<Vec<Series>, PlotError> {
+        self.series_in(View::Responses)
+    }
+
+    /// The series in a view.
+    pub(in crate::curve) fn series_in(&self, view: View) -> Result<Vec<Series>, PlotError> {
         let (sets, outputs) = (self.checked.curve.data_set_names(), self.checked.data.outputs());
         let predictors = self.own_predictors();
         let points = self.plot_points().ok_or(PlotError::NotOnePredictor { predictors })?;
@@ -38,9 +43,10 @@ impl<T: Real> FittedCurve<'_, T> {
         let mut all = Vec::with_capacity(outputs * sets.len().max(1));
         for set in 0..sets.len().max(1) {
             let own: Vec<PlotPoint> = points.iter().filter(|point| point.set == set).cloned().collect();
-            let series = curve.series(&own, (!sets.is_empty()).then_some(set))?;
+            let series = curve.series(&own, (!sets.is_empty()).then_some(set), view)?;
             for (output, series) in series.into_iter().enumerate() {
-                all.push(match self.series_name(sets.get(set), output) {
+                let response = (view == View::Responses).then_some(output);
+                all.push(match self.series_name(sets.get(set), response) {
                     Some(name) => series.name(name),
                     None => series,
                 });
@@ -50,10 +56,10 @@ impl<T: Real> FittedCurve<'_, T> {
     }
 
     /// The names of the data set and of the response, as far as there are several.
-    fn series_name(&self, set: Option<&String>, output: usize) -> Option<String> {
+    fn series_name(&self, set: Option<&String>, response: Option<usize>) -> Option<String> {
         let names = &self.checked.data.response_names;
-        let numbered = || (self.checked.data.outputs() > 1).then(|| format!("y{}", output + 1));
-        let response = names.get(output).cloned().or_else(numbered);
+        let numbered = |output| (self.checked.data.outputs() > 1).then(|| format!("y{}", output + 1));
+        let response = response.and_then(|output| names.get(output).cloned().or_else(|| numbered(output)));
         let parts: Vec<String> = set.cloned().into_iter().chain(response).collect();
         (!parts.is_empty()).then(|| parts.join(" "))
     }

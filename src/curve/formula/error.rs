@@ -98,6 +98,12 @@ pub enum FormulaProblem {
     /// A comparison stands where a number ought to.
     #[error("a comparison stands in if(a < b, then, otherwise) or in a < b ? then : otherwise")]
     Comparison,
+    /// A complex number stands where a real one ought to.
+    #[error("{place} takes real numbers, but this one is complex")]
+    ComplexNumber {
+        /// The function, or what else takes the number.
+        place: String,
+    },
     /// A comparison is missing after `if` or before `?`.
     #[error("a comparison, such as x < a, is expected")]
     NoComparison,

@@ -69,6 +69,10 @@ pub(super) enum Call {
     Voigt,
     SelectLess,
     If,
+    Re,
+    Im,
+    Arg,
+    Conj,
 }
 
 impl Call {
@@ -94,6 +98,18 @@ impl Call {
         let function = Function::of_name(name).map(|function| (Call::Function(function), 1));
         let named = |(known, call, count)| if known == name { Some((call, count)) } else { None };
         function.or_else(|| Call::TABLE.into_iter().find_map(named))
+    }
+
+    /// Returns the call of this name in a formula of complex numbers, and the number of its arguments.
+    pub(super) fn of_complex_name(name: &str) -> Option<(Self, usize)> {
+        let call = match name {
+            "re" => Call::Re,
+            "im" => Call::Im,
+            "arg" => Call::Arg,
+            "conj" => Call::Conj,
+            _ => return Call::of_name(name),
+        };
+        Some((call, 1))
     }
 
     /// All names.

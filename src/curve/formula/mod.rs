@@ -7,6 +7,7 @@ mod error;
 mod function;
 mod operators;
 mod parser;
+mod parts;
 mod program;
 mod recorded;
 mod sample;
@@ -29,8 +30,10 @@ pub use program::Program;
 pub(super) use program::program_methods;
 
 use super::models::{AnyModel, Guess};
+use crate::autodiff::Complex;
 use crate::curve::Model;
 use crate::real::Real;
+use crate::scalar::Scalar;
 
 /// A formula that a program reads while it runs: a [`Model`] of text, as precise as one of [`model!`](crate::model!).
 ///
@@ -72,7 +75,12 @@ pub struct Formula {
     text: String,
     predictors: Vec<String>,
     parameters: Vec<String>,
+    /// The text is one of complex numbers, whether its value is complex or not.
+    knows_complex: bool,
+    /// Program of a real formula; NaN for a complex one.
     program: Program,
+    /// Programs of the real and the imaginary part of a complex formula.
+    parts: Option<Box<[Program; 2]>>,
 }
 
 impl Formula {
@@ -104,9 +112,68 @@ impl Formula {
         text: &str,
         predictors: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<Self, FormulaError> {
-        let predictors: Vec<String> = predictors.into_iter().map(Into::into).collect();
-        let Parsed { program, parameters } = parse(text, &predictors)?;
-        Ok(Formula { text: text.trim().to_owned(), predictors, parameters, program })
+        Formula::parsed(text, predictors.into_iter().map(Into::into).collect(), false)
+    }
+
+    /// A formula of complex numbers over predictors of these names.
+    ///
+    /// `i`, and `j`, are the imaginary unit; in double quotes, they are parameters. Predictors and parameters are real. There are also
+    /// `re(z)`, `im(z)`, `arg(z)` and `conj(z)`, `abs(z)` is the modulus, and `sqrt`, `exp`, `ln`, `log10`, `recip`, `pow`, the
+    /// trigonometric and the hyperbolic functions take complex numbers. Functions of real numbers stay real: `sqrt(-1)` is NaN, and
+    /// `sqrt(-1 + 0*i)` is `i`. Comparisons and all other functions take real numbers.
+    ///
+    /// A formula whose value is complex has two responses to a row, and is fitted as [`CurveFit::complex`](crate::CurveFit::complex)
+    /// fits a closure. One whose value is real, such as `abs(1 / (1 + i*w*tau))`, is like any other formula.
+    ///
+    /// ```
+    /// use marquardt::{Complex, CurveFit, Formula};
+    ///
+    /// let omega = [10.0, 100.0, 1e3, 1e4, 1e5];
+    /// let z = [(110.0, -1.0), (109.1, -9.9), (59.8, -50.1), (11.1, -9.8), (10.1, -1.1)];
+    /// let z = z.map(|(re, im)| Complex::new(re, im));
+    /// let randles = Formula::complex("r0 + r1 / (1 + i*w*r1*c)", ["w"])?;
+    /// assert!(randles.is_complex());
+    /// let fit = CurveFit::complex_formula(randles, &omega, &z, &[1.0, 50.0, 2e-6]).fit()?;
+    /// assert!((fit.parameter("r1").unwrap().value - 100.0_f64).abs() < 1.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`FormulaError`] says what is wrong, and points at it.
+    pub fn complex(text: &str, predictors: impl IntoIterator<Item = impl Into<String>>) -> Result<Self, FormulaError> {
+        Formula::parsed(text, predictors.into_iter().map(Into::into).collect(), true)
+    }
+
+    fn parsed(text: &str, predictors: Vec<String>, knows_complex: bool) -> Result<Self, FormulaError> {
+        let Parsed { program, imaginary, parameters } = parse(text, &predictors, knows_complex)?;
+        let (program, parts) = match imaginary {
+            None => (program, None),
+            Some(imaginary) => (Program::undefined(), Some(Box::new([program, imaginary]))),
+        };
+        Ok(Formula { text: text.trim().to_owned(), predictors, parameters, knows_complex, program, parts })
+    }
+
+    /// Returns true if the value is complex.
+    pub fn is_complex(&self) -> bool {
+        self.parts.is_some()
+    }
+
+    /// The value at a row of predictors, real or complex, in any scalar.
+    ///
+    /// ```
+    /// use marquardt::{Complex, Formula};
+    ///
+    /// let impedance = Formula::complex("1 / (1/r + i*w*c)", ["w"])?;
+    /// let z = impedance.complex_value(&[1e4], &[100.0, 1e-6]);
+    /// assert!((z - Complex::new(50.0, -50.0)).abs() < 1e-12);
+    /// # Ok::<(), marquardt::curve::FormulaError>(())
+    /// ```
+    pub fn complex_value<S: Scalar>(&self, x: &[S::Real], b: &[S]) -> Complex<S> {
+        match self.parts.as_deref() {
+            Some([re, im]) => Complex::new(re.value(x, b), im.value(x, b)),
+            None => Complex::real(self.program.value(x, b)),
+        }
     }
 
     /// The text.
@@ -129,7 +196,8 @@ impl Formula {
     /// # Ok::<(), marquardt::curve::FormulaError>(())
     /// ```
     pub fn used_predictors(&self) -> impl Iterator<Item = &str> {
-        let is_used = |index: usize| self.program.uses_predictor(index);
+        let programs = self.parts.as_deref().map_or(std::slice::from_ref(&self.program), |parts| parts);
+        let is_used = |index: usize| programs.iter().any(|program| program.uses_predictor(index));
         self.predictors.iter().enumerate().filter(move |(index, _)| is_used(*index)).map(|(_, name)| name.as_str())
     }
 
@@ -171,6 +239,10 @@ impl fmt::Debug for Formula {
 impl<T: Real> Model<T> for Formula {
     program_methods!();
 
+    fn as_parts(&self) -> Option<&[Program; 2]> {
+        self.parts.as_deref()
+    }
+
     fn to_any_model(&self) -> Option<AnyModel> {
         Some(AnyModel::Formula(self.clone()))
     }
@@ -195,6 +267,9 @@ impl<T: Real> Model<T> for Formula {
 /// ```
 impl<T: Real> Guess<T> for Formula {
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
-        start::start(&self.program, self.parameters.len(), x, y)
+        match self.parts.as_deref() {
+            None => start::start(&self.program, self.parameters.len(), x, y),
+            Some(parts) => start::complex_start(parts, self.parameters.len(), x, y),
+        }
     }
 }

@@ -18,6 +18,7 @@
 use super::builder::index_of;
 use super::error::{FormulaError, FormulaProblem};
 use super::function::Call;
+use super::parts::Parts;
 use super::program::{Address, Builder, Instruction, LONGEST, Operator, Program};
 use super::token::{Token, Word, Words, is_name};
 use crate::curve::near_names::near_names;
@@ -28,14 +29,15 @@ const DEEPEST: usize = 40;
 /// Functions that are suggested instead of an unknown one.
 const MOST_NEAR: usize = 2;
 
-/// A parsed formula.
+/// A parsed formula: the program of its value, or of its real part, and that of its imaginary part unless it is real.
 pub(super) struct Parsed {
     pub(super) program: Program,
+    pub(super) imaginary: Option<Program>,
     pub(super) parameters: Vec<String>,
 }
 
-/// Parses a formula over these predictors. All other names are parameters, in the order in which they occur.
-pub(super) fn parse(text: &str, predictors: &[String]) -> Result<Parsed, FormulaError> {
+/// Parses a formula over these predictors, of complex numbers if so. All other names are parameters, in the order in which they occur.
+pub(super) fn parse(text: &str, predictors: &[String], is_complex: bool) -> Result<Parsed, FormulaError> {
     for (index, name) in predictors.iter().enumerate() {
         if !is_name(name) || predictors[..index].contains(name) {
             return Err(FormulaError::new(FormulaProblem::Predictor { name: name.clone() }, text, 0));
@@ -43,13 +45,23 @@ pub(super) fn parse(text: &str, predictors: &[String]) -> Result<Parsed, Formula
     }
     let mut words = Words::of(text);
     let word = next(&mut words, text)?;
-    let mut parser =
-        Parser { text, predictors, words, word, builder: Builder::default(), parameters: Vec::new(), depth: 0 };
+    let mut parser = Parser {
+        text,
+        predictors,
+        is_complex,
+        words,
+        word,
+        builder: Builder::default(),
+        parameters: Vec::new(),
+        depth: 0,
+    };
     let result = parser.number()?;
     if parser.word.token != Token::End {
         return Err(parser.unexpected("an operator"));
     }
-    Ok(Parsed { program: parser.builder.finish(result), parameters: parser.parameters })
+    let Parser { mut builder, parameters, .. } = parser;
+    let (re, im) = builder.both_parts(result);
+    Ok(Parsed { program: builder.finish(re), imaginary: im.map(|im| builder.finish(im)), parameters })
 }
 
 fn next<'t>(words: &mut Words<'t>, text: &str) -> Result<Word<'t>, FormulaError> {
@@ -61,7 +73,7 @@ fn next<'t>(words: &mut Words<'t>, text: &str) -> Result<Word<'t>, FormulaError>
 /// Result of an expression.
 #[derive(Debug, Clone)]
 enum Value {
-    Number(Address),
+    Number(Parts),
     Condition(Condition),
 }
 
@@ -80,12 +92,27 @@ impl Condition {
     fn negated(self) -> Self {
         Condition::Not(Box::new(self))
     }
+
+    /// One of two results.
+    fn choose(&self, builder: &mut Builder, then: Address, otherwise: Address) -> Address {
+        match self {
+            Condition::Less(a, b) => builder.add(Instruction::SelectLess([*a, *b, then, otherwise])),
+            Condition::Equal(a, b) => builder.choose_equal(*a, *b, then, otherwise),
+            Condition::Not(condition) => condition.choose(builder, otherwise, then),
+            Condition::All(all) => all.iter().rev().fold(then, |then, by| by.choose(builder, then, otherwise)),
+            Condition::Any(any) => {
+                any.iter().rev().fold(otherwise, |otherwise, by| by.choose(builder, then, otherwise))
+            }
+        }
+    }
 }
 
 /// A text of which part has been read.
 struct Parser<'t> {
     text: &'t str,
     predictors: &'t [String],
+    /// Names of complex numbers and functions are known.
+    is_complex: bool,
     words: Words<'t>,
     /// The next word.
     word: Word<'t>,
@@ -137,10 +164,10 @@ impl<'t> Parser<'t> {
     }
 
     /// An expression that is a number.
-    fn number(&mut self) -> Result<Address, FormulaError> {
+    fn number(&mut self) -> Result<Parts, FormulaError> {
         let at = self.word.at;
         match self.expression()? {
-            Value::Number(slot) => Ok(slot),
+            Value::Number(number) => Ok(number),
             _ => Err(self.error(FormulaProblem::Comparison, at)),
         }
     }
@@ -203,24 +230,18 @@ impl<'t> Parser<'t> {
     }
 
     /// One of two numbers, by a condition.
-    fn choose(&mut self, by: &Condition, then: Address, otherwise: Address) -> Address {
-        match by {
-            Condition::Less(a, b) => self.builder.add(Instruction::SelectLess([*a, *b, then, otherwise])),
-            Condition::Equal(a, b) => self.builder.choose_equal(*a, *b, then, otherwise),
-            Condition::Not(condition) => self.choose(condition, otherwise, then),
-            Condition::All(all) => all.iter().rev().fold(then, |then, by| self.choose(by, then, otherwise)),
-            Condition::Any(any) => any.iter().rev().fold(otherwise, |otherwise, by| self.choose(by, then, otherwise)),
-        }
+    fn choose(&mut self, by: &Condition, then: Parts, otherwise: Parts) -> Parts {
+        self.builder.choose_parts(then, otherwise, |builder, then, otherwise| by.choose(builder, then, otherwise))
     }
 
     fn comparison(&mut self) -> Result<Value, FormulaError> {
         let at = self.word.at;
         let first = self.sum()?;
         let Some(symbol) = self.take_symbol(&["<", "<=", ">", ">=", "==", "!="])? else { return Ok(first) };
-        let first = self.as_number(first, at)?;
+        let first = self.as_real(first, at)?;
         let at = self.word.at;
         let second = self.sum()?;
-        let second = self.as_number(second, at)?;
+        let second = self.as_real(second, at)?;
         Ok(Value::Condition(match symbol {
             "<" => Condition::Less(first, second),
             ">" => Condition::Less(second, first),
@@ -231,11 +252,18 @@ impl<'t> Parser<'t> {
         }))
     }
 
-    fn as_number(&self, value: Value, at: usize) -> Result<Address, FormulaError> {
+    fn as_number(&self, value: Value, at: usize) -> Result<Parts, FormulaError> {
         match value {
-            Value::Number(slot) => Ok(slot),
+            Value::Number(number) => Ok(number),
             Value::Condition(_) => Err(self.error(FormulaProblem::Comparison, at)),
         }
+    }
+
+    /// A side of a comparison.
+    fn as_real(&mut self, value: Value, at: usize) -> Result<Address, FormulaError> {
+        let number = self.as_number(value, at)?;
+        let place = "a comparison".to_owned();
+        self.builder.real_number(number).ok_or_else(|| self.error(FormulaProblem::ComplexNumber { place }, at))
     }
 
     fn as_condition(&self, value: Value, at: usize) -> Result<Condition, FormulaError> {
@@ -267,7 +295,7 @@ impl<'t> Parser<'t> {
             let second = term(self)?;
             let second = self.as_number(second, at)?;
             let operator = if symbol == operators[0].0 { operators[0].1 } else { operators[1].1 };
-            value = Value::Number(self.builder.join(operator, first, second));
+            value = Value::Number(self.builder.join_parts(operator, first, second));
             if self.builder.len() > LONGEST {
                 return Err(self.error(FormulaProblem::TooLong { most: LONGEST }, at));
             }
@@ -286,8 +314,8 @@ impl<'t> Parser<'t> {
         if !has_sign {
             return Ok(value);
         }
-        let slot = self.as_number(value, at)?;
-        Ok(Value::Number(if is_negative { self.builder.add(Instruction::Negate(slot)) } else { slot }))
+        let number = self.as_number(value, at)?;
+        Ok(Value::Number(if is_negative { self.builder.negate_parts(number) } else { number }))
     }
 
     fn power(&mut self) -> Result<Value, FormulaError> {
@@ -300,28 +328,28 @@ impl<'t> Parser<'t> {
         let at = self.word.at;
         let exponent = self.deeper(Self::signed)?;
         let exponent = self.as_number(exponent, at)?;
-        Ok(Value::Number(self.builder.power(base, exponent)))
+        Ok(Value::Number(self.builder.power_parts(base, exponent)))
     }
 
     fn atom(&mut self) -> Result<Value, FormulaError> {
         match self.word.token {
             Token::Number(value) => {
                 self.take()?;
-                Ok(Value::Number(self.builder.constant(value)))
+                Ok(Value::Number(Parts::real(self.builder.constant(value))))
             }
             Token::Name(name) => {
                 let at = self.take()?.at;
                 if self.word.token == Token::Symbol("(") {
                     return self.call(name, at).map(Value::Number);
                 }
-                if Call::of_name(name).is_some() && !self.is_predictor(name) {
+                if self.call_of_name(name).is_some() && !self.is_predictor(name) {
                     return Err(self.error(FormulaProblem::BareFunction { name: name.to_owned() }, at));
                 }
                 Ok(Value::Number(self.named(name)))
             }
             Token::Quoted(name) => {
                 self.take()?;
-                Ok(Value::Number(self.variable(name)))
+                Ok(Value::Number(Parts::real(self.variable(name))))
             }
             Token::Symbol("(") => {
                 self.take()?;
@@ -337,11 +365,17 @@ impl<'t> Parser<'t> {
         self.predictors.iter().any(|predictor| predictor == name)
     }
 
+    fn call_of_name(&self, name: &str) -> Option<(Call, usize)> {
+        if self.is_complex { Call::of_complex_name(name) } else { Call::of_name(name) }
+    }
+
     /// A predictor, a constant, or a parameter.
-    fn named(&mut self, name: &str) -> Address {
+    fn named(&mut self, name: &str) -> Parts {
         match name {
-            "pi" if !self.is_predictor(name) => self.builder.constant(std::f64::consts::PI),
-            _ => self.variable(name),
+            _ if self.is_predictor(name) => Parts::real(self.variable(name)),
+            "pi" => Parts::real(self.builder.constant(std::f64::consts::PI)),
+            "i" | "j" if self.is_complex => self.builder.imaginary_unit(),
+            _ => Parts::real(self.variable(name)),
         }
     }
 
@@ -355,8 +389,8 @@ impl<'t> Parser<'t> {
     }
 
     /// The value of a function, from its parenthesis on.
-    fn call(&mut self, name: &str, at: usize) -> Result<Address, FormulaError> {
-        let Some((call, expected)) = Call::of_name(name) else {
+    fn call(&mut self, name: &str, at: usize) -> Result<Parts, FormulaError> {
+        let Some((call, expected)) = self.call_of_name(name) else {
             let near = near_names(name, Call::names()).into_iter().take(MOST_NEAR).collect();
             return Err(self.error(FormulaProblem::UnknownFunction { name: name.to_owned(), near }, at));
         };
@@ -386,7 +420,10 @@ impl<'t> Parser<'t> {
                 let condition = self.as_condition(arguments.swap_remove(0), places[0])?;
                 Ok(self.choose(&condition, then, otherwise))
             }
-            _ => Ok(self.builder.call(call, &numbers)),
+            _ => self
+                .builder
+                .call_parts(call, &numbers)
+                .ok_or_else(|| self.error(FormulaProblem::ComplexNumber { place: name.to_owned() }, at)),
         }
     }
 }

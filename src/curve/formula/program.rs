@@ -105,6 +105,29 @@ impl Program {
         self.instructions.contains(&Instruction::Predictor(index))
     }
 
+    /// The program whose value is NaN.
+    pub(super) fn undefined() -> Self {
+        let mut builder = Builder::default();
+        let undefined = builder.constant(f64::NAN);
+        builder.finish(undefined)
+    }
+
+    /// The program of two, of which the first counts where predictor number `by` is zero, and the second where it is one.
+    pub(super) fn either(both: &[Program; 2], by: usize) -> Self {
+        let mut builder = Builder::default();
+        let [first, second] = both.each_ref().map(|program| {
+            let mut places = Vec::with_capacity(program.instructions.len());
+            for instruction in &program.instructions {
+                let place = builder.add(instruction.moved(|slot| places[slot]));
+                places.push(place);
+            }
+            places.last().copied().unwrap_or_default()
+        });
+        let (by, half) = (builder.add(Instruction::Predictor(by)), builder.constant(0.5));
+        let result = builder.add(Instruction::SelectLess([by, half, first, second]));
+        builder.finish(result)
+    }
+
     /// The program of one of the results.
     pub(super) fn up_to(&self, result: Address) -> Program {
         let (instructions, varies) = (self.instructions[..=result].to_vec(), self.varies[..=result].to_vec());
@@ -273,7 +296,7 @@ impl Builder {
         slot
     }
 
-    fn constant_at(&self, slot: Address) -> Option<f64> {
+    pub(super) fn constant_at(&self, slot: Address) -> Option<f64> {
         match self.instructions[slot] {
             Instruction::Constant(value) => Some(value.value()),
             _ => None,
@@ -290,7 +313,7 @@ impl Builder {
     }
 
     /// The program that makes one result, of the instructions that have part in it.
-    pub(super) fn finish(self, result: Address) -> Program {
+    pub(super) fn finish(&self, result: Address) -> Program {
         let mut is_used = vec![false; self.instructions.len()];
         is_used[result] = true;
         for slot in (0..=result).rev() {
@@ -300,7 +323,7 @@ impl Builder {
         }
         let mut places = vec![0; self.instructions.len()];
         let (mut instructions, mut varies) = (Vec::new(), Vec::new());
-        for (slot, instruction) in self.instructions.into_iter().enumerate().take(result + 1) {
+        for (slot, &instruction) in self.instructions.iter().enumerate().take(result + 1) {
             if !is_used[slot] {
                 continue;
             }

@@ -17,7 +17,7 @@ thread_local! {
 
 /// Result of an instruction of the program that is being recorded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::curve) struct Recorded(Address);
+pub(in crate::curve) struct Recorded(pub(super) Address);
 
 impl Program {
     /// Records the response of a model of so many parameters to one predictor.
@@ -37,12 +37,17 @@ impl Program {
 }
 
 impl Builder {
-    /// The Voigt profile, recorded.
-    pub(super) fn voigt(&mut self, arguments: [Address; 3]) -> Address {
+    /// Appends what is computed with recorded numbers.
+    pub(super) fn recorded<R>(&mut self, compute: impl FnOnce() -> R) -> R {
         let outer = BUILDER.replace(std::mem::take(self));
-        let Recorded(result) = voigt(arguments.map(Recorded));
+        let result = compute();
         *self = BUILDER.replace(outer);
         result
+    }
+
+    /// The Voigt profile, recorded.
+    pub(super) fn voigt(&mut self, arguments: [Address; 3]) -> Address {
+        self.recorded(|| voigt(arguments.map(Recorded))).0
     }
 }
 

@@ -8,17 +8,20 @@ use super::Formula;
 struct Stored {
     formula: String,
     predictors: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    complex: bool,
 }
 
 impl Serialize for Formula {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Stored { formula: self.text.clone(), predictors: self.predictors.clone() }.serialize(serializer)
+        let (formula, predictors, complex) = (self.text.clone(), self.predictors.clone(), self.knows_complex);
+        Stored { formula, predictors, complex }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Formula {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Stored { formula, predictors } = Stored::deserialize(deserializer)?;
-        Formula::with_predictors(&formula, predictors).map_err(serde::de::Error::custom)
+        let Stored { formula, predictors, complex } = Stored::deserialize(deserializer)?;
+        Formula::parsed(&formula, predictors, complex).map_err(serde::de::Error::custom)
     }
 }

@@ -64,6 +64,15 @@ pub(super) fn start<T: Real>(program: &Program, parameters: usize, x: &[T], y: &
     if all_finite(&start) { start } else { ones }
 }
 
+/// Returns a start for a formula of complex values, given the programs of its parts, and rows of two responses: that of a real formula
+/// with one more predictor, which says which part a response is.
+pub(super) fn complex_start<T: Real>(parts: &[Program; 2], parameters: usize, x: &[T], z: &[T]) -> Vec<T> {
+    let width = x.len() / (z.len() / 2).max(1);
+    let part = |row: &[T], part: T| row.iter().copied().chain([part]).collect::<Vec<T>>();
+    let rows = x.chunks_exact(width.max(1)).flat_map(|row| [part(row, T::ZERO), part(row, T::ONE)]);
+    start(&Program::either(parts, width), parameters, &rows.flatten().collect::<Vec<T>>(), z)
+}
+
 /// A point on the axes, the parameters that are not eliminated, and the sum of squares.
 struct Trial {
     shares: Vec<f64>,

@@ -4,7 +4,8 @@ use ndarray::{Array2, Axis};
 
 use super::grid::grid;
 use super::uncertain_curve::Bands;
-use super::{BandPoint, PlotPoint, ResponseKind, ResponseNoise, UncertainCurve};
+use super::{BandPoint, PlotPoint, ResponseKind, ResponseNoise, UncertainCurve, View};
+use crate::autodiff::Complex;
 use crate::curve::{Plot, PlotError, Rows, Series, StatisticsError};
 use crate::real::Real;
 
@@ -28,15 +29,27 @@ impl<T: Real> ResponseNoise<T> {
 }
 
 impl<T: Real> UncertainCurve<'_, T> {
-    /// The series of these points, one for each response of a row, without names. The curve has one predictor, before which the number of
-    /// the data set stands, if there is one.
-    pub(in crate::curve) fn series(&self, points: &[PlotPoint], set: Option<usize>) -> Result<Vec<Series>, PlotError> {
+    /// The series of these points in a view, without names: one for each response of a row, or one for complex responses. The curve has one
+    /// predictor, before which the number of the data set stands, if there is one.
+    pub(in crate::curve) fn series(
+        &self,
+        points: &[PlotPoint],
+        set: Option<usize>,
+        view: View,
+    ) -> Result<Vec<Series>, PlotError> {
         let (width, outputs) = (self.width, self.curve.response_count());
         let grid = smooth(points.iter().map(|point| point.x));
         let x = Array2::from_shape_fn((grid.len(), width), |(row, column)| {
             T::from_f64(if column + 1 == width { grid[row] } else { set.unwrap_or_default() as f64 })
         });
         let curve = self.predict(Rows::from(&x)).map_err(PlotError::Evaluation)?;
+        if view != View::Responses {
+            if outputs != 2 {
+                return Err(PlotError::NotComplex { responses: outputs });
+            }
+            let curve = curve.chunks_exact(2).map(|parts| Complex::new(parts[0].to_f64(), parts[1].to_f64()));
+            return Ok(vec![view.series(&grid, &curve.collect::<Vec<_>>(), points)]);
+        }
         let confidence = self.edges(x.clone(), |x| self.confidence_band(x, LEVEL));
         let prediction = self.edges(x, |x| self.prediction_band(x, LEVEL));
         let series = (0..outputs).map(|output| {

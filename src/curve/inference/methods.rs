@@ -39,6 +39,15 @@ macro_rules! inference_methods {
             self.uncertain_curve()?.predict(x.into())
         }
 
+        /// The [complex](crate::CurveFit::complex) responses of the curve to other predictors.
+        ///
+        /// # Errors
+        ///
+        /// As for [`predict`](Self::predict), and a message if the curve does not have two responses to a row.
+        pub fn predict_complex<'x>(&self, x: impl Into<Rows<'x, T>>) -> Evaluated<Vec<crate::autodiff::Complex<T>>> {
+            self.uncertain_curve()?.predict_complex(x.into())
+        }
+
         /// The band that contains the curve at each of these predictors with probability `level`, taken for itself: by the
         /// derivatives of the curve and the covariance of all parameters. Row after row, and the responses of a row together.
         ///
@@ -155,6 +164,49 @@ macro_rules! inference_methods {
         pub fn plot(&self) -> Result<crate::curve::Plot, crate::curve::PlotError> {
             let plot = self.inference.noise.empty_plot();
             Ok(self.plot_series()?.into_iter().fold(plot, crate::curve::Plot::series))
+        }
+
+        /// The Nyquist plot of a [complex](crate::CurveFit::complex) curve: negative imaginary parts over real parts, on axes of one scale.
+        /// Feature `plot`.
+        ///
+        /// # Errors
+        ///
+        /// As for [`plot`](Self::plot), and [`PlotError::NotComplex`](crate::curve::PlotError::NotComplex).
+        ///
+        /// ```
+        /// use marquardt::{Complex, CurveFit};
+        ///
+        /// let omega = [10.0, 100.0, 1e3, 1e4, 1e5];
+        /// let (re, im) = ([110.0, 109.1, 59.8, 11.1, 10.1], [-1.0, -9.9, -50.1, -9.8, -1.1_f64]);
+        /// let randles = CurveFit::complex(
+        ///     |w, [r0, r1, c]| r0 + r1 / (1.0 + Complex::i() * (w * r1 * c)),
+        ///     &omega,
+        ///     (&re, &im),
+        ///     [1.0, 50.0, 2e-6],
+        /// );
+        /// let fit = randles.fit()?;
+        /// assert!(fit.nyquist_plot()?.x_label("Re Z (Ω)").to_svg().contains("Re Z"));
+        /// assert!(fit.bode_plot()?.x_label("ω (1/s)").to_svg().contains("phase"));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+        pub fn nyquist_plot(&self) -> Result<crate::curve::Plot, crate::curve::PlotError> {
+            let plot = crate::curve::Plot::new().x_label("real part").y_label("−imaginary part").equal_scales();
+            Ok(self.series_in(super::inference::View::Nyquist)?.into_iter().fold(plot, crate::curve::Plot::series))
+        }
+
+        /// The Bode plot of a [complex](crate::CurveFit::complex) curve: moduli on logarithmic axes, and below them phases in degrees. Feature
+        /// `plot`.
+        ///
+        /// # Errors
+        ///
+        /// As for [`nyquist_plot`](Self::nyquist_plot).
+        #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+        pub fn bode_plot(&self) -> Result<crate::curve::Plot, crate::curve::PlotError> {
+            use super::inference::View;
+            let empty = |label: &str| crate::curve::Plot::new().y_label(label).log_x();
+            let drawn = |plot, view| Ok(self.series_in(view)?.into_iter().fold(plot, crate::curve::Plot::series));
+            Ok(drawn(empty("modulus").log_y(), View::Modulus)?.above(drawn(empty("phase (°)"), View::Phase)?))
         }
     };
 }

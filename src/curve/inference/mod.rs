@@ -2,6 +2,8 @@
 
 mod calibration;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+mod complex_view;
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod drawing;
 mod grid;
 mod methods;
@@ -17,6 +19,8 @@ use crate::real::Real;
 use crate::solver::Covariance;
 
 pub use calibration::{Calibration, CalibrationError, Unknown};
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+pub(super) use complex_view::View;
 pub(super) use methods::{inference_methods, methods_of};
 pub use parameter::FittedParameter;
 #[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]

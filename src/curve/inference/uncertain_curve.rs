@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use super::{FitInference, ResponseKind};
+use crate::autodiff::Complex;
 use crate::curve::estimate::{Interval, quantile};
 use crate::curve::undefined_derivatives::Differences;
 use crate::curve::{Curve, Rows, StatisticsError};
@@ -55,6 +56,14 @@ impl<T: Real> UncertainCurve<'_, T> {
         let mut y = vec![T::ZERO; x.count() * self.curve.response_count()];
         self.curve.responses(&x.into_flat(), width, &self.inference.values(), &mut y)?;
         Ok(y)
+    }
+
+    /// The complex responses to these predictors.
+    pub(in crate::curve) fn predict_complex(&self, x: Rows<'_, T>) -> Evaluated<Vec<Complex<T>>> {
+        match self.curve.response_count() {
+            2 => Ok(self.predict(x)?.chunks_exact(2).map(|parts| Complex::new(parts[0], parts[1])).collect()),
+            responses => Err(format!("a complex curve has two responses to a row, and this one {responses}").into()),
+        }
     }
 
     /// See [`FittedCurve::confidence_band`](crate::FittedCurve::confidence_band).

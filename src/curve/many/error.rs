@@ -56,6 +56,9 @@ pub enum FitManyError {
     /// The model has no parameters.
     #[error("the model has no parameters")]
     NoParameters,
+    /// The responses of the model are complex.
+    #[error("the model has complex responses, which `CurveFit` fits one by one")]
+    ComplexModel,
     /// The tolerance is negative or NaN.
     #[error("ftol must be zero or positive, not {0}")]
     Tolerance(f64),

@@ -212,6 +212,9 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     ///
     /// [`FitManyError`] where shapes do not match. What is wrong with a single fit is in its status.
     pub fn fit(self) -> Result<ManyFits<T>, FitManyError> {
+        if self.model.model.as_parts().is_some() {
+            return Err(FitManyError::ComplexModel);
+        }
         let names: Vec<String> =
             (0..self.data.parameters).map(|index| self.model.model.parameter_name(index)).collect();
         fit_all(AllFits { model: &self.model, data: self.data, progress: self.progress, names })

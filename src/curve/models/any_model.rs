@@ -64,6 +64,14 @@ impl AnyModel {
         }
     }
 
+    /// Number of responses to a row: two for a [complex formula](Formula::complex).
+    pub fn response_count(&self) -> usize {
+        match self {
+            AnyModel::Formula(formula) if formula.is_complex() => 2,
+            _ => 1,
+        }
+    }
+
     fn program(&self) -> &Program {
         match self {
             AnyModel::Named(model) => model.program(),
@@ -94,6 +102,13 @@ impl fmt::Display for AnyModel {
 impl<T: Real> Model<T> for AnyModel {
     fn to_any_model(&self) -> Option<AnyModel> {
         Some(self.clone())
+    }
+
+    fn as_parts(&self) -> Option<&[Program; 2]> {
+        match self {
+            AnyModel::Named(_) => None,
+            AnyModel::Formula(formula) => Model::<T>::as_parts(formula),
+        }
     }
 
     program_methods!();

@@ -54,6 +54,20 @@ impl PlotAxis {
         PlotAxis { is_logarithmic, offset, exponent, unit, coordinates, ticks: Vec::new() }
     }
 
+    /// Widens one of two linear axes, so that lengths on them are equal where the first is so many times as long as the other.
+    pub(super) fn equalize(x: &mut PlotAxis, y: &mut PlotAxis, ratio: f64) {
+        let span = |axis: &PlotAxis| (axis.range().end - axis.range().start) * axis.unit;
+        let factor = span(y) * ratio / span(x);
+        if x.is_logarithmic || y.is_logarithmic || !(factor.is_finite() && factor > 0.0) {
+            return;
+        }
+        for (axis, factor) in [(x, factor), (y, factor.recip())] {
+            let Range { start, end } = axis.range();
+            let more = (0.5 * (factor - 1.0)).max(0.0) * (end - start);
+            axis.coordinates = RangedCoordf64::from(start - more..end + more);
+        }
+    }
+
     /// Chooses round numbers, up to about `most`, and at least three where `most` is three or more.
     pub(super) fn with_ticks(mut self, most: usize) -> PlotAxis {
         let most = most.max(1);

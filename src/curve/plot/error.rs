@@ -17,6 +17,12 @@ pub enum PlotError {
         /// Its predictors.
         predictors: usize,
     },
+    /// A curve is not complex: it does not have two responses to a row.
+    #[error("only complex curves are drawn so, which have two responses to a row, and this one has {responses}")]
+    NotComplex {
+        /// Its responses.
+        responses: usize,
+    },
     /// A fit was stored without its data.
     #[error("the fit was stored without its data, which are to be drawn")]
     NoData,

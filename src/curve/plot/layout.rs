@@ -17,6 +17,11 @@ const RESIDUALS: f64 = 0.27;
 /// Draws a plot.
 pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) -> DrawResult<(), DB> {
     area.fill(&WHITE)?;
+    if let Some(lower) = &plot.lower {
+        let (above, below) = area.split_vertically(area.dim_in_pixel().1 / 2);
+        draw(&Plot { lower: None, ..plot.clone() }, &above)?;
+        return draw(&Plot { x_label: plot.x_label.clone(), ..(**lower).clone() }, &below);
+    }
     let mut inner = area.margin(px(10.0), px(8.0), px(6.0), px(24.0));
     if let Some(title) = &plot.title {
         let (title, size) = fitted(area, title, style::TITLE, inner.dim_in_pixel().0)?;
@@ -29,13 +34,22 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
     let fit_height = if has_residuals { height - residual_height - px(GUTTER) } else { height };
 
     let y_ticks = |axis: PlotAxis, height: i32| axis.with_ticks((height / px(36.0)).clamp(3, 10) as usize);
-    let Axes { x, y, residual } = Axes::of(plot);
-    let (y, residual) = (y_ticks(y, fit_height), y_ticks(residual, residual_height));
+    let Axes { mut x, mut y, residual } = Axes::of(plot);
+    let residual = y_ticks(residual, residual_height);
     let widest = |axis: &PlotAxis| -> DrawResult<f64, DB> {
         let widths = axis.tick_labels().map(|label| panel::width(area, label, style::NUMBER));
         Ok(widths.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
     };
-    let left = widest(&y)?.max(if has_residuals { widest(&residual)? } else { 0.0 }) as i32 + px(style::LABEL + 16.0);
+    let left_of = |y: &PlotAxis| -> DrawResult<i32, DB> {
+        let numbers = widest(y)?.max(if has_residuals { widest(&residual)? } else { 0.0 });
+        Ok(numbers as i32 + px(style::LABEL + 16.0))
+    };
+    if plot.has_equal_scales {
+        let room = width as i32 - left_of(&y_ticks(y.clone(), fit_height))?;
+        PlotAxis::equalize(&mut x, &mut y, f64::from(room) / f64::from(fit_height));
+    }
+    let y = y_ticks(y, fit_height);
+    let left = left_of(&y)?;
     let room = width as i32 - left;
     let mut x = x.with_ticks((room / px(55.0)).clamp(3, 12) as usize);
     for most in (1..x.tick_labels().count()).rev() {

@@ -49,6 +49,8 @@ pub struct Plot {
     series: Vec<Series>,
     is_x_logarithmic: bool,
     is_y_logarithmic: bool,
+    has_equal_scales: bool,
+    lower: Option<Box<Plot>>,
     size: (u32, u32),
 }
 
@@ -66,6 +68,8 @@ impl Default for Plot {
             series: Vec::new(),
             is_x_logarithmic: false,
             is_y_logarithmic: false,
+            has_equal_scales: false,
+            lower: None,
             size: (900, 680),
         }
     }
@@ -118,6 +122,16 @@ impl Plot {
         Plot { is_y_logarithmic: true, ..self }
     }
 
+    /// Draws both axes at one scale, unless one is logarithmic, so that circles look round.
+    pub fn equal_scales(self) -> Self {
+        Plot { has_equal_scales: true, ..self }
+    }
+
+    /// Draws another plot in the lower half of the picture. Its x axis has the label of this one, and its size does not count.
+    pub fn above(self, lower: Plot) -> Self {
+        Plot { lower: Some(Box::new(lower)), ..self }
+    }
+
     /// Width and height in pixels, within 240 to 4096.
     pub fn size(self, width: u32, height: u32) -> Self {
         Plot { size: (width.clamp(SIZES.0, SIZES.1), height.clamp(SIZES.0, SIZES.1)), ..self }
@@ -150,8 +164,8 @@ impl Plot {
     }
 
     /// Replaces the letters of all texts.
-    fn with_letters(&self, letter: impl Fn(char) -> char) -> Plot {
-        let written = |text: &String| text.chars().map(&letter).collect();
+    fn with_letters(&self, letter: fn(char) -> char) -> Plot {
+        let written = |text: &String| text.chars().map(letter).collect();
         let renamed = |series: &Series| Series { name: series.name.as_ref().map(written), ..series.clone() };
         Plot {
             title: self.title.as_ref().map(written),
@@ -159,6 +173,7 @@ impl Plot {
             y_label: written(&self.y_label),
             residual_label: written(&self.residual_label),
             series: self.series.iter().map(renamed).collect(),
+            lower: self.lower.as_ref().map(|lower| Box::new(lower.with_letters(letter))),
             ..self.clone()
         }
     }

@@ -160,13 +160,19 @@ impl<T: Real> StoredFit<T> {
     /// As for [`plot`](Self::plot).
     #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
     pub fn plot_series(&self) -> Result<Vec<crate::curve::Series>, crate::curve::PlotError> {
+        self.series_in(super::inference::View::Responses)
+    }
+
+    /// The series in a view.
+    #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+    fn series_in(&self, view: super::inference::View) -> Result<Vec<crate::curve::Series>, crate::curve::PlotError> {
         use crate::curve::PlotError;
 
         if self.width != 1 {
             return Err(PlotError::NotOnePredictor { predictors: self.width });
         }
         let points = self.points.as_ref().ok_or(PlotError::NoData)?;
-        self.uncertain_curve().map_err(PlotError::Evaluation)?.series(points, None)
+        self.uncertain_curve().map_err(PlotError::Evaluation)?.series(points, None, view)
     }
 
     /// Least and greatest predictor of the data, if they are stored.

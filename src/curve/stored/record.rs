@@ -92,9 +92,10 @@ impl<T: Real> TryFrom<StoredRecord<T>> for StoredFit<T> {
             if of_model != count {
                 return Err(format!("the model {name:?} has {of_model} parameters, but the fit has {count}"));
             }
-            if width < needed || outputs != 1 {
+            let responses = model.response_count();
+            if width < needed || outputs != responses {
                 return Err(format!(
-                    "the model {name:?} has one response to {needed} predictors; the fit has {outputs} to {width}"
+                    "the model {name:?} has {responses} responses to {needed} predictors; the fit has {outputs} to {width}"
                 ));
             }
         }

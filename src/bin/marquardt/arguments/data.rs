@@ -16,9 +16,13 @@ pub struct DataArguments {
     /// Columns of the predictors, by name or number; those that the formula names, or else the first, unless given
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub x: Vec<String>,
-    /// Column of the response; the second unless given, or the first after it that is no predictor
-    #[arg(long, value_name = "COLUMN")]
-    pub y: Option<String>,
+    /// Column of the response; the second unless given, or the first after it that is no predictor. Two are the real and the imaginary
+    /// part of a complex response
+    #[arg(long, value_name = "COLUMN[,COLUMN]", value_delimiter = ',')]
+    pub y: Vec<String>,
+    /// The formula is one of complex numbers, in which i is the imaginary unit; its value is complex or, as abs(z), real
+    #[arg(long)]
+    pub complex: bool,
     /// Standard deviations of the response: a column, one number for all rows, or a formula of columns and the response y, as 0.05*y
     #[arg(long, value_name = "COLUMN|NUMBER|FORMULA", allow_negative_numbers = true)]
     pub sigma: Option<String>,
@@ -75,5 +79,12 @@ impl From<SeparatorName> for Separator {
             SeparatorName::Tab => Separator::Tab,
             SeparatorName::Space => Separator::Whitespace,
         }
+    }
+}
+
+impl DataArguments {
+    /// Returns true if formulas are of complex numbers.
+    pub fn is_complex(&self) -> bool {
+        self.complex || self.y.len() > 1
     }
 }

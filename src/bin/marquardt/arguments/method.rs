@@ -14,6 +14,9 @@ pub struct MethodArguments {
     /// Sigma is the standard deviation itself; without this, only its ratios count
     #[arg(long, requires = "sigma")]
     pub absolute_sigma: bool,
+    /// Weights by the modulus of the response, so that complex responses are equally precise in percent
+    #[arg(long, conflicts_with_all = ["sigma", "weights"])]
+    pub weight_by_modulus: bool,
     /// Takes errors of the predictors for effective variances of the response; otherwise orthogonal distances are minimised
     #[arg(long, requires = "sigma_x")]
     pub effective_variance: bool,

@@ -12,6 +12,12 @@ pub struct OutputArguments {
     /// Draws data, curve, bands and residuals into a .svg or .png file
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+    /// Draws a complex curve as its imaginary over its real part into a .svg or .png file
+    #[arg(long, value_name = "FILE", conflicts_with = "group_by")]
+    pub nyquist: Option<PathBuf>,
+    /// Draws a complex curve as its modulus and its phase into a .svg or .png file
+    #[arg(long, value_name = "FILE", conflicts_with = "group_by")]
+    pub bode: Option<PathBuf>,
     /// Logarithmic axis of the predictor
     #[arg(long, requires = "plot")]
     pub log_x: bool,
