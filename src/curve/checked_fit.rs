@@ -44,6 +44,17 @@ impl<T: Real> CheckedFit<'_, T> {
             let first = if self.options.counts { "counts" } else { "a robust loss" };
             return conflict(first, "variable projection", "it takes a sum of squares");
         }
+        if self.data.has_means() {
+            let first = match () {
+                () if self.options.counts => Some("counts"),
+                () if self.options.robust.is_some() => Some("a robust loss"),
+                () if self.data.has_errors_in_x() => Some("errors in x"),
+                () => None,
+            };
+            if let Some(first) = first {
+                return conflict(first, "standard deviations of replicates", "single responses are not known");
+            }
+        }
         if self.data.has_errors_in_x() {
             let errors = "errors in x";
             if self.options.counts {

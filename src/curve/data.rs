@@ -35,6 +35,8 @@ pub(super) struct Data<'a, T: Clone> {
     pub(super) noise: Noise<'a, T>,
     /// Rows that were left out, of those that came in.
     omitted: Vec<usize>,
+    /// For each row, the row of means that it was taken from; empty where rows are single observations.
+    of_means: Vec<usize>,
     /// The ranks that share the rows.
     ranks: Communicator,
     /// Rows of all ranks.
@@ -59,6 +61,7 @@ impl<'a, T: Real> Data<'a, T> {
             response_names,
             noise,
             omitted,
+            of_means: Vec::new(),
             ranks,
             all_rows,
             all_omitted,
@@ -233,7 +236,24 @@ impl<'a, T: Real> Data<'a, T> {
 
     /// The number of a row in the data as they came in.
     pub(super) fn original_row(&self, row: usize) -> usize {
+        let row = self.of_means.get(row).copied().unwrap_or(row);
         self.omitted.iter().fold(row, |row, &omitted| row + usize::from(omitted <= row))
+    }
+
+    /// Rows are replicates of which only means and standard deviations are known.
+    pub(super) fn has_means(&self) -> bool {
+        !self.of_means.is_empty()
+    }
+
+    /// Runs of rows that were taken from the same means.
+    pub(super) fn runs_of_means(&self) -> impl Iterator<Item = usize> {
+        self.of_means.chunk_by(|one, other| one == other).map(<[usize]>::len)
+    }
+
+    /// Replicates in place of means: for each row the row of its means, and its responses.
+    pub(super) fn taken_apart(&self, rows: Vec<usize>, y: Vec<T>) -> Result<Data<'static, T>, CurveError> {
+        let (omitted, all_omitted) = (self.omitted.clone(), self.all_omitted);
+        Ok(Data { y: y.into(), omitted, all_omitted, of_means: rows.clone(), ..self.select(&rows)? })
     }
 
     /// The predictors of `count` responses from response `first` on, which begin and end with a row.
@@ -263,7 +283,8 @@ impl<'a, T: Real> Data<'a, T> {
     /// Replaces the responses and keeps the predictors.
     pub(super) fn with_responses(&self, y: Vec<T>) -> Data<'_, T> {
         let (noise, ranks, response_names) = (self.noise.clone(), self.ranks.clone(), self.response_names.clone());
-        Data { x: Cow::Borrowed(&self.x), y: y.into(), response_names, noise, omitted: Vec::new(), ranks, ..*self }
+        let (omitted, of_means) = (Vec::new(), self.of_means.clone());
+        Data { x: Cow::Borrowed(&self.x), y: y.into(), response_names, noise, omitted, of_means, ranks, ..*self }
     }
 
     /// The rows with these indices, in their order; a row may come twice.
@@ -276,7 +297,21 @@ impl<'a, T: Real> Data<'a, T> {
         let (x, y, noise) = (gather(&self.x, width), gather(&self.y, outputs), self.noise.select(&responses)?);
         let (x_rows, y_rows, all_rows, omitted, all_omitted) = (rows, rows, rows, Vec::new(), 0);
         let (response_names, ranks) = (self.response_names.clone(), self.ranks.clone());
-        Ok(Data { x, x_rows, y, y_rows, response_names, noise, omitted, ranks, all_rows, all_omitted, ..*self })
+        let of_means = kept.iter().filter_map(|&row| self.of_means.get(row).copied()).collect();
+        Ok(Data {
+            x,
+            x_rows,
+            y,
+            y_rows,
+            response_names,
+            noise,
+            omitted,
+            of_means,
+            ranks,
+            all_rows,
+            all_omitted,
+            ..*self
+        })
     }
 
     /// Rows of several data sets after each other, with the number of its set at the head of each row.
@@ -288,6 +323,8 @@ impl<'a, T: Real> Data<'a, T> {
         // Rows of data are told from rows of predictors by their length.
         width += usize::from(width == predictors && sets.clone().any(Data::has_errors_in_x));
         let (mut x, mut y, mut omitted, mut before) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        let (mut of_means, mut means_before) = (Vec::new(), 0);
+        let has_means = sets.clone().any(Data::has_means);
         for (number, set) in sets.clone().enumerate() {
             for row in 0..set.y_rows {
                 x.push(T::from_f64(number as f64));
@@ -296,7 +333,10 @@ impl<'a, T: Real> Data<'a, T> {
             }
             y.extend_from_slice(&set.y);
             omitted.extend(set.omitted.iter().map(|row| before + row));
-            before += set.y_rows + set.omitted.len();
+            let own = |row| set.of_means.get(row).copied().unwrap_or(row);
+            of_means.extend((0..set.y_rows).filter(|_| has_means).map(|row| means_before + own(row)));
+            let rows = set.y_rows.checked_sub(1).map_or(0, |last| own(last) + 1);
+            (means_before, before) = (means_before + rows, before + rows + set.omitted.len());
         }
         let first = sets.clone().next();
         let (rows, outputs) = (x.len() / width, first.map_or(1, |set| set.outputs));
@@ -306,7 +346,7 @@ impl<'a, T: Real> Data<'a, T> {
         let (x, y, all_omitted) = (x.into(), y.into(), omitted.len());
         let (x_rows, y_rows, all_rows) = (rows, rows, rows);
         let data = Data { x, x_rows, width, predictors, y, y_rows, outputs, all_rows, ..Data::empty() };
-        Ok(Data { response_names, noise, omitted, ranks, all_omitted, ..data })
+        Ok(Data { response_names, noise, omitted, of_means, ranks, all_omitted, ..data })
     }
 
     /// Checks the data, and leaves out masked rows, and missing ones if the policy says so. A row counts as missing where any of

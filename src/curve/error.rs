@@ -81,6 +81,30 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
+    /// Numbers or standard deviations of replicates do not match the rows.
+    #[error("there are {found} {of}, but {expected} are needed")]
+    ReplicatesLength {
+        /// Description of the numbers.
+        of: &'static str,
+        /// Their count.
+        found: usize,
+        /// The count that matches the rows, or the responses.
+        expected: usize,
+    },
+    /// A row has no replicates.
+    #[error("row {} has no replicates: a mean is of one at least", row + 1)]
+    NoReplicates {
+        /// Index of the row, from 0; messages count from 1.
+        row: usize,
+    },
+    /// A standard deviation of replicates is negative or not finite.
+    #[error("the standard deviation of the replicates is {value} in row {}: it must not be negative", row + 1)]
+    ReplicateDeviation {
+        /// Index of the row, from 0; messages count from 1.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
     /// The false discovery rate of outliers is no share between zero and one.
     #[error("the false discovery rate of outliers must be between 0 and 1, not {value}")]
     OutlierRate {

@@ -16,6 +16,7 @@ use super::noise::{Noise, Whitening};
 use super::parameter::Parameter;
 use super::ranks::agreed;
 use super::remembering_curve::RememberingCurve;
+use super::replicates::Replicates;
 use super::row_options::RowOptions;
 use super::second_attempt::best_attempt;
 use super::{AnyCurve, Curve, CurveError, ErrorsInX, FitOptions, FittedCurve, Rows, Tie};
@@ -161,6 +162,31 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     pub fn weight_by_modulus(self) -> Self {
         let weights = self.data.weights_by_modulus();
         self.change_rows(|rows| rows.weights = Some(weights.into()))
+    }
+
+    /// Numbers of replicates, one to each row, and their standard deviations, one to each response (divided by `n − 1`), of responses that
+    /// are means. The fit is that to the replicates themselves, in all estimates, standard errors, criteria, degrees of freedom, and in the
+    /// [test of lack of fit](FittedCurve::lack_of_fit): sums of squares do not tell other values with these means and standard deviations
+    /// from them. The standard deviation of a single one is not looked at. A [`sigma`](Self::sigma) is that of a single replicate.
+    ///
+    /// [`observed`](FittedCurve::observed), residuals and fitted responses have a row for each replicate, at the mean and on either side of
+    /// it. Tests of residuals are `None`, as nothing is known of the order or the distribution. Plots show means with standard deviations.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    /// use marquardt::models::Linear;
+    ///
+    /// let (x, means) = ([1.0, 2.0, 3.0], [1.1, 1.9, 3.2_f64]);
+    /// let fit = CurveFit::guessed(Linear, &x, &means).replicates(&[2, 3, 1], &[0.2, 0.1, 0.0]).fit()?;
+    /// assert_eq!((fit.number_of_observations(), fit.degrees_of_freedom()), (6, 4));
+    /// assert!(fit.lack_of_fit().expect("there are replicates").p_value > 0.05);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    ///
+    /// Robust losses, counts, errors in x, a covariance of the data and the removal of outliers are refused: they take single responses.
+    pub fn replicates(self, counts: impl Into<Cow<'a, [usize]>>, deviations: impl Into<Rows<'a, T>>) -> Self {
+        let replicates = Replicates { counts: counts.into(), deviations: deviations.into().into_flat() };
+        self.change_rows(|rows| rows.replicates = Some(replicates))
     }
 
     /// Standard deviations of the predictors: of each row, or one row for all. Zero is for exact predictors. The fit is one of
@@ -453,7 +479,7 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
     /// Checks the data and options of this rank.
     fn own_checked(self) -> Result<CheckedFit<'a, T>, CurveError> {
         let CurveFit { curve, mut data, rows, options, method, .. } = self;
-        let RowOptions { data_covariance, predictor_errors, weights, mut mask } = *rows.unwrap_or_default();
+        let RowOptions { data_covariance, predictor_errors, weights, mut mask, replicates } = *rows.unwrap_or_default();
         if let Some(weights) = weights {
             (data, mask) = data.with_weights(&weights, mask)?;
         }
@@ -472,7 +498,13 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
             }
             data = data.with_whitening(Whitening::new(covariance.view())?);
         }
+        let counted = replicates.as_ref().map_or(Ok(()), |replicates| replicates.check(data.rows(), data.outputs()));
         let data = data.check(mask.as_deref(), options.nan_policy)?;
+        counted?;
+        let data = match replicates {
+            Some(replicates) => replicates.apply(&data)?,
+            None => data,
+        };
         options.check_derived(&parameters)?;
         let is_given = |name: &str| options.given_values().any(|(given, _)| given == name);
         let map = ParameterMap::new(parameters)?.with_relations(options.relations())?;

@@ -107,7 +107,8 @@ impl<T: Real> FitOptions<T> {
     }
 
     /// Adds a quantity to the report that is computed from parameters, such as a half-life: its value, its standard error by the delta
-    /// method, and its interval. [`FittedCurve::derived_quantities`](crate::FittedCurve::derived_quantities) has it as numbers, and
+    /// method, and its interval. [`FittedCurve::derived_quantities`](crate::FittedCurve::derived_quantities) has it as numbers,
+    /// [`FittedCurve::profile_interval`](crate::FittedCurve::profile_interval) its interval by the likelihood, and
     /// [`FitInference::derived`](crate::curve::FitInference::derived) computes others after the fit. Many fits do not take it.
     ///
     /// ```
@@ -122,6 +123,8 @@ impl<T: Real> FitOptions<T> {
     /// let half_life = &fit.derived_quantities()[0].estimate;
     /// assert!((half_life.value - 1.386).abs() < 2.0 * half_life.standard_error);
     /// assert!(fit.to_string().contains("half_life"));
+    /// let by_likelihood = fit.profile_interval("half_life", 0.95)?;
+    /// assert!(by_likelihood.low < half_life.value && half_life.value < by_likelihood.high);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn derive(mut self, name: &str, quantity: Tie<T>) -> Self {

@@ -5,7 +5,7 @@ use std::iter::zip;
 use super::parameter::{Parameter, Role};
 use super::relations::{Basis, Relations};
 use super::tied_parameters::{TiedParameter, in_order};
-use super::{CurveError, ParameterState};
+use super::{CurveError, ParameterState, Tie};
 use crate::kernels::vector::add_scaled;
 use crate::problem::{BoundSide, Bounds, scratch_for};
 use crate::real::Real;
@@ -81,6 +81,22 @@ impl<T: Real> ParameterMap<T> {
         }
         map.relations.rows = map.rows();
         map.within_bounds()
+    }
+
+    /// Ties one more parameter to others that are free, without its bounds.
+    pub(super) fn tying(&self, index: usize, tie: Tie<T>, of: Vec<usize>) -> Self {
+        let mut map = self.fixing(index, self.parameters[index].start);
+        map.parameters[index].role = Role::Tied(tie.clone());
+        map.tied.insert(0, TiedParameter { index, of, tie });
+        map.relations.rows = map.rows();
+        map
+    }
+
+    /// Returns true if all parameters are within their bounds and relations.
+    pub(super) fn contains(&self, all: &[T]) -> bool {
+        let is_within =
+            |(parameter, value): (&Parameter<T>, &T)| parameter.lower <= *value && *value <= parameter.upper;
+        zip(&self.parameters, all).all(is_within) && self.allows(all)
     }
 
     /// Fixes these parameters at their bounds, and these relations at their limits.

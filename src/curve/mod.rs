@@ -77,6 +77,7 @@ mod quoted;
 mod ranks;
 mod relations;
 mod remembering_curve;
+mod replicates;
 mod residual_curve;
 mod reverse_tile;
 mod robust;

@@ -132,6 +132,7 @@ impl<T: Real> CheckedFit<'_, T> {
             () if self.options.counts => "counts",
             () if self.options.robust.is_some() => "a robust loss",
             () if self.data.outputs() > 1 => "several responses in a row",
+            () if self.data.has_means() => "standard deviations of replicates",
             () if self.data.is_shared() => "several ranks",
             () if matches!(self.data.noise, Noise::Correlated(_)) => "a covariance of the data",
             () => return Ok(()),

@@ -6,6 +6,7 @@ use ndarray::Array2;
 
 use super::data::Mask;
 use super::errors_in_x::PredictorErrors;
+use super::replicates::Replicates;
 use crate::real::Real;
 
 /// Options of rows, which most fits have none of.
@@ -16,11 +17,13 @@ pub(super) struct RowOptions<'a, T: Real> {
     pub(super) predictor_errors: PredictorErrors<'a, T>,
     pub(super) weights: Option<Cow<'a, [T]>>,
     pub(super) mask: Mask<'a>,
+    pub(super) replicates: Option<Replicates<'a, T>>,
 }
 
 impl<T: Real> Default for RowOptions<'_, T> {
     fn default() -> Self {
-        RowOptions { data_covariance: None, predictor_errors: PredictorErrors::default(), weights: None, mask: None }
+        let predictor_errors = PredictorErrors::default();
+        RowOptions { data_covariance: None, predictor_errors, weights: None, mask: None, replicates: None }
     }
 }
 
@@ -32,6 +35,7 @@ impl<T: Real> RowOptions<'_, T> {
             predictor_errors: self.predictor_errors.into_owned(),
             weights: self.weights.map(|weights| Cow::Owned(weights.into_owned())),
             mask: self.mask.map(|mask| Cow::Owned(mask.into_owned())),
+            replicates: self.replicates.map(Replicates::into_owned),
         }
     }
 }

@@ -44,7 +44,7 @@ impl<T: Real> Tie<T> {
             }
             result.value
         };
-        Tie { of: of.into_iter().map(Into::into).collect(), value: Arc::new(value), formula: None }
+        Tie::of_values(of.into_iter().map(Into::into).collect(), value)
     }
 
     /// A [`Formula`] of a text over the names of the parameters.
@@ -71,6 +71,14 @@ impl<T: Real> Tie<T> {
             value[0]
         };
         Ok(Tie { of, value: Arc::new(value), formula: text })
+    }
+
+    /// A function of the values of these parameters that fills in the gradient where one is asked for.
+    pub(super) fn of_values(
+        of: Vec<String>,
+        value: impl Fn(&[T], Option<&mut [T]>) -> T + Send + Sync + 'static,
+    ) -> Self {
+        Tie { of, value: Arc::new(value), formula: None }
     }
 
     /// Renames the parameters.

@@ -34,6 +34,7 @@ fn folder() -> Folder {
         "sums.csv",
         csv("t,y", 40, |t, noise| vec![0.5 * t, 0.7 * (-0.5 * t).exp() + 0.3 * (-0.05 * t).exp() + 0.01 * noise]),
     );
+    folder.write("means.csv", csv("x,mean,sem,n", 8, |x, noise| vec![x, 2.0 * x + noise, 0.3, 4.0]));
     let impedance = |x: f64, noise: f64| {
         let (w, c) = (10.0_f64.powf(0.2 * x), 2e-6);
         let damped = 1.0 + (w * 250.0 * c).powi(2);

@@ -116,6 +116,12 @@ fn intervals_by_profiles_and_resampling() {
     assert!(profile["low"].as_f64() < Some(8.2) && profile["high"].as_f64() > Some(8.4), "{profile}");
     let bootstrap = &report["bootstrap"][1];
     assert!(bootstrap["standard_error"].as_f64() > Some(0.02), "{bootstrap}");
+    let derived = run(&["fit", "--profile", "--derive", "twice=2*vmax", "--json"]).json();
+    let (parameter, quantity) = (&derived["profile"][0], &derived["profile"][2]);
+    assert_eq!(quantity["parameter"], "twice");
+    for end in ["value", "low", "high"] {
+        assert_close(quantity[end].as_f64().unwrap(), 2.0 * parameter[end].as_f64().unwrap(), 1e-9);
+    }
     let text = run(&["fit", "--profile"]).solved();
     assert!(text.contains("Profile-likelihood intervals at 95 %\nparameter"), "{text}");
 }
@@ -311,4 +317,41 @@ fn models_of_two_predictors() {
     assert_eq!(value(&by_name, "ki"), value(&by_order, "ki"));
     assert!(fit(&["--x", "substrate"]).refused().contains("substrate"));
     assert!(run(&["models", "inhibition"]).solved().contains("mixed_inhibition"));
+}
+
+/// Means with standard deviations and numbers give the report of the replicates.
+#[test]
+fn means_of_replicates() {
+    let means = Folder::with(
+        "x,y,n,sd,sem\n0,1,2,0.2,0.1414213562373095\n1,3.1,3,0.4,0.23094010767585033\n2,4.8,1,,\n3,7.2,2,0.6,0.4242640687119285\n",
+    );
+    // Each mean and its standard deviation in values.
+    let half = [0.2, 0.4 * 2.0_f64.sqrt(), 0.6].map(|sd| sd * 0.5_f64.sqrt());
+    let y = [1.0 - half[0], 1.0 + half[0], 3.1 - half[1], 3.1, 3.1 + half[1], 4.8, 7.2 - half[2], 7.2 + half[2]];
+    let x = [0, 0, 1, 1, 1, 2, 3, 3];
+    let rows: String = x.iter().zip(y).map(|(x, y)| format!("{x},{y}\n")).collect();
+    let raw = Folder::with(format!("x,y\n{rows}"));
+    let fit = ["fit", "data.csv", "--y", "y", "--model", "linear", "--residual-tests", "--json"];
+    let expected = raw.run(&fit).json();
+    let lack_of_fit = |report: &serde_json::Value| {
+        let tests = report["residual_tests"].as_array().unwrap().clone();
+        tests.into_iter().find(|test| test["test"] == "lack of fit").unwrap()["p_value"].as_f64().unwrap()
+    };
+    for more in [["--replicates", "n", "--sd", "sd"], ["--replicates", "n", "--sd", "sem*sqrt(n)"]] {
+        let found = means.run(&[&fit[..], &more, &["--residuals", "r.csv"]].concat()).json();
+        for name in ["slope", "intercept"] {
+            assert_close(value(&found, name), value(&expected, name), 1e-9);
+        }
+        assert_eq!(found["data"]["observations"], 8);
+        assert_close(lack_of_fit(&found), lack_of_fit(&expected), 1e-9);
+        assert_eq!(found["residual_tests"].as_array().unwrap().len(), 1);
+        let residuals = means.read("r.csv");
+        assert!(residuals.lines().count() == 5 && residuals.contains("\n5,3,7.2,"), "{residuals}");
+    }
+    let wrong = |more: &[&str]| means.run(&[&fit[..], more].concat()).refused();
+    assert!(wrong(&["--replicates", "sd", "--sd", "n", "--omit-missing"]).contains("line 2: 0.2 of --replicates"));
+    assert!(wrong(&["--replicates", "2", "--sd", "sd"]).contains("line 4: NaN of --sd"));
+    assert!(wrong(&["--replicates", "2", "--sd", "-1"]).contains("line 2: -1 of --sd"));
+    assert!(wrong(&["--replicates", "n"]).contains("--sd"));
+    assert!(wrong(&["--replicates", "n", "--sd", "sd", "--robust"]).contains("exclude each other"));
 }

@@ -2,6 +2,7 @@
 #![cfg(feature = "plot")]
 
 use marquardt::curve::{NanPolicy, Plot, PlotError};
+use marquardt::models::Linear;
 use marquardt::{CurveFit, Dual, GlobalFit, Loss, curve_fit};
 use ndarray::array;
 
@@ -167,4 +168,20 @@ fn single_precision_is_drawn() {
     let (x, y) = (X.map(|x| x as f32 + 0.1), Y.map(|y| y as f32));
     let plot = curve_fit(|x, [a, b]| a + b * x, &x, &y, [0.0_f32, 1.0]).unwrap().plot().unwrap();
     assert_eq!((count(&plot, "mark: Datum"), count(&plot, "band: Some(Band")), (6, 2));
+}
+
+/// Data sets have horizontal error bars where they have errors in x, of their own lengths.
+#[test]
+fn data_sets_have_horizontal_error_bars() {
+    let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0], [0.1, 1.2, 1.9, 3.1, 4.0]);
+    let line = || CurveFit::guessed(Linear, &x, &y).sigma(&[0.5; 5]).absolute_sigma(true);
+    let sets = GlobalFit::new().data_set("exact", line()).data_set("one", line().sigma_x(&[0.25]));
+    let sets = sets.data_set("each", line().sigma_x(&[0.0, 0.125, 0.125, 0.125, 0.0625]));
+    let fit = sets.shared(["slope"]).fit().unwrap();
+    let plot = fit.plot().unwrap();
+    let bars = |length: &str| count(&plot, &format!("x_error: {length},"));
+    assert_eq!([bars("0.25"), bars("0.125"), bars("0.0625")], [5, 3, 1]);
+    assert_eq!(count(&plot, " error: 0.5"), 15);
+    let alone = line().sigma_x(&[0.25]).fit().unwrap().plot().unwrap();
+    assert_eq!(count(&alone, "x_error: 0.25,"), 5);
 }

@@ -2,9 +2,9 @@
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
-use marquardt::curve::{CurveError, f_test};
+use marquardt::curve::{CurveError, NanPolicy, f_test};
 use marquardt::models::{ExponentialDecay, Linear};
-use marquardt::{CurveFit, Dual, Loss};
+use marquardt::{CurveFit, Dual, FittedCurve, GlobalFit, Loss};
 use proptest::prelude::*;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -28,6 +28,137 @@ proptest! {
         prop_assert!((found.statistic - expected.statistic).abs() < 1e-7 * (1.0 + expected.statistic), "{found:?}, {expected:?}");
         prop_assert!((found.p_value - expected.p_value).abs() < 1e-7);
     }
+}
+
+/// Means of runs of equal predictors, with the numbers and standard deviations of their responses.
+fn summarized(x: &[f64], y: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<usize>, Vec<f64>) {
+    let (mut first, mut summary) = (0, (Vec::new(), Vec::new(), Vec::new(), Vec::new()));
+    for run in x.chunk_by(|one, other| one == other) {
+        let y = &y[first..first + run.len()];
+        let mean = y.iter().sum::<f64>() / y.len() as f64;
+        let squares: f64 = y.iter().map(|y| (y - mean).powi(2)).sum();
+        summary.0.push(run[0]);
+        summary.1.push(mean);
+        summary.2.push(y.len());
+        summary.3.push((squares / (y.len() - 1) as f64).sqrt());
+        first += run.len();
+    }
+    summary
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Means, standard deviations and numbers say all that least squares takes of replicates. That of one is 0/0.
+    #[test]
+    fn means_are_as_good_as_replicates(
+        seed in any::<u64>(),
+        counts in prop::collection::vec(1..6_usize, 6..10),
+        is_weighted in any::<bool>(),
+        unit in -6.0..6.0_f64,
+    ) {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut noise = || -> f64 { StandardNormal.sample(&mut random) };
+        let unit = 10.0_f64.powf(unit);
+        let x: Vec<f64> = counts.iter().enumerate().flat_map(|(i, &count)| vec![0.5 * i as f64; count]).collect();
+        let y: Vec<f64> = x.iter().map(|x| unit * (5.0 * (-0.4 * x).exp() + 0.1 * noise())).collect();
+        let sigma = |x: &[f64]| x.iter().map(|x| if is_weighted { 1.0 + 0.2 * x } else { 1.0 }).collect::<Vec<f64>>();
+        let (means_x, means, numbers, deviations) = summarized(&x, &y);
+        prop_assert_eq!(&numbers, &counts);
+        let (sigma_of_all, sigma_of_means) = (sigma(&x), sigma(&means_x));
+        let curve = |x: f64, [a, k]: [Dual<f64, 2>; 2]| a * (-k * x).exp();
+        let raw = CurveFit::new(curve, &x, &y, [4.0 * unit, 0.5]).names(["a", "k"]).sigma(&sigma_of_all).fit().unwrap();
+        let fit = CurveFit::new(curve, &means_x, &means, [4.0 * unit, 0.5]).names(["a", "k"]).sigma(&sigma_of_means);
+        let fit = fit.replicates(&numbers, &deviations).fit().unwrap();
+        prop_assert_eq!(fit.number_of_observations(), y.len());
+        prop_assert_eq!(fit.degrees_of_freedom(), y.len() - 2);
+        let numbers_of = |fit: &FittedCurve<'_, f64>| {
+            let mut numbers = vec![fit.aic(), fit.aicc(), fit.bic(), fit.log_likelihood()];
+            numbers.iter_mut().for_each(|number| *number /= 100.0);
+            numbers.extend([fit.chi_square() / unit.powi(2), fit.residual_sum_of_squares() / unit.powi(2)]);
+            numbers.extend(fit.r_squared().into_iter().chain(fit.adjusted_r_squared()));
+            numbers.extend(fit.lack_of_fit().map(|test| test.p_value));
+            for (name, unit) in [("a", unit), ("k", 1.0)] {
+                let parameter = fit.parameter(name).unwrap();
+                numbers.extend([parameter.value / unit, parameter.standard_error / unit]);
+                let intervals = (fit.confidence_interval(name, 0.95).unwrap(), fit.profile_interval(name, 0.95).unwrap());
+                numbers.extend([intervals.0.low, intervals.0.high, intervals.1.low, intervals.1.high].map(|end| end / unit));
+            }
+            let band = fit.prediction_band_with_sigma(&[1.3], &[1.0], 0.95).unwrap();
+            numbers.extend([band[0].low / unit, band[0].high / unit]);
+            numbers
+        };
+        let (found, expected) = (numbers_of(&fit), numbers_of(&raw));
+        prop_assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            prop_assert!((found - expected).abs() < 1e-9 * expected.abs().max(1.0), "{found}, {expected}: {fit}\n{raw}");
+        }
+    }
+}
+
+#[test]
+fn means_in_a_global_fit_and_with_rows_left_out() {
+    let x = [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 3.0];
+    let y = [1.1, 0.8, 1.2, 2.9, 3.3, 5.1, 6.8, 7.4_f64];
+    let (means_x, means, numbers, deviations) = summarized(&x, &y);
+    let set = |x, y| CurveFit::guessed(Linear, x, y);
+    let shifted = y.map(|y| y + 1.0);
+    let shifted_means: Vec<f64> = means.iter().map(|mean| mean + 1.0).collect();
+    let raw = GlobalFit::new().data_set("a", set(&x[..], &y[..])).data_set("b", set(&x[..], &shifted[..]));
+    let raw = raw.shared(["slope"]).fit().unwrap();
+    let summary = |y| set(&means_x[..], y).replicates(&numbers, &deviations);
+    let fit = GlobalFit::new().data_set("a", summary(&means[..])).data_set("b", summary(&shifted_means[..]));
+    let fit = fit.shared(["slope"]).fit().unwrap();
+    assert_eq!(fit.number_of_observations(), 16);
+    for (found, expected) in fit.parameters().iter().zip(raw.parameters()) {
+        assert!((found.value - expected.value).abs() < 1e-12);
+        assert!((found.standard_error - expected.standard_error).abs() < 1e-12);
+    }
+    // The mean that is missing takes its replicates along.
+    let missing = [means[0], f64::NAN, means[2], means[3]];
+    let fit = CurveFit::guessed(Linear, &means_x, &missing).replicates(&numbers, &deviations);
+    let fit = fit.nan_policy(NanPolicy::Omit).fit().unwrap();
+    let mask = x.map(|x| x != 1.0);
+    let raw = CurveFit::guessed(Linear, &x, &y).mask(&mask).fit().unwrap();
+    assert_eq!((fit.omitted_rows(), fit.number_of_observations()), (&[1][..], 6));
+    assert!((fit.parameters()[0].standard_error - raw.parameters()[0].standard_error).abs() < 1e-12);
+    // Nothing is known of their order and distribution.
+    assert!(raw.shapiro_wilk().is_some() && fit.shapiro_wilk().is_none() && fit.runs_test().is_none());
+    #[cfg(feature = "plot")]
+    {
+        let fit = CurveFit::guessed(Linear, &means_x, &shifted_means).replicates(&numbers, &deviations).fit().unwrap();
+        let (svg, of_replicates) =
+            (fit.plot().unwrap().to_svg(), CurveFit::guessed(Linear, &x, &shifted).fit().unwrap());
+        assert!(svg.matches("<circle").count() < of_replicates.plot().unwrap().to_svg().matches("<circle").count());
+    }
+}
+
+#[test]
+fn wrong_replicates_are_named() {
+    let (x, y) = ([1.0, 2.0, 3.0, 4.0], [1.1, 1.9, 3.2, 3.9_f64]);
+    let fit = || CurveFit::guessed(Linear, &x, &y);
+    let message = |fit: CurveFit<'_, f64, _>| fit.fit().map(drop).unwrap_err().to_string();
+    let with = |counts: &'static [usize], deviations: &'static [f64]| message(fit().replicates(counts, deviations));
+    assert_eq!(with(&[2; 3], &[0.1; 4]), "there are 3 numbers of replicates, but 4 are needed");
+    assert_eq!(with(&[2; 4], &[0.1; 5]), "there are 5 standard deviations of replicates, but 4 are needed");
+    assert_eq!(with(&[2, 0, 1, 1], &[0.1; 4]), "row 2 has no replicates: a mean is of one at least");
+    for (deviation, text) in [(&[0.1, 0.1, -0.5, 0.1], "-0.5"), (&[0.1, 0.1, f64::NAN, 0.1], "NaN")] {
+        let expected = format!("the standard deviation of the replicates is {text} in row 3: it must not be negative");
+        assert_eq!(with(&[2; 4], deviation), expected);
+    }
+    assert!(fit().replicates(&[2, 2, 1, 2], &[0.1, 0.1, f64::NAN, 0.1]).fit().is_ok());
+    let summary = || fit().replicates(&[2; 4], &[0.1; 4]);
+    let covariance = ndarray::Array2::<f64>::eye(4);
+    let refused = [
+        summary().robust(Loss::Huber),
+        summary().counts(),
+        summary().sigma_x(&[0.1]),
+        summary().data_covariance(&covariance),
+    ];
+    for fit in refused {
+        assert!(matches!(fit.fit().map(drop).unwrap_err(), CurveError::Conflict { .. }));
+    }
+    assert!(matches!(summary().remove_outliers(0.01).map(drop).unwrap_err(), CurveError::Conflict { .. }));
 }
 
 #[test]

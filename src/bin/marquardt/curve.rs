@@ -86,7 +86,7 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
 pub fn note_of_response(table: &Table, chosen: &Chosen, data: &DataArguments, by: Option<&str>) -> Option<String> {
     let conditions = data.conditions.iter().flat_map(|condition| condition.columns());
     let asked = conditions.chain(by).chain(data.sigma.as_deref()).map(|name| column_name(table, Some(name), 1));
-    let of_rows = data.sigma.iter().chain(&data.weights).chain(&data.sigma_x).map(|text| RowValues::of(table, text));
+    let of_rows = data.of_rows().map(|text| RowValues::of(table, text));
     let of_rows = of_rows.flat_map(|values| values.columns().into_iter().map(str::to_owned).collect::<Vec<_>>());
     let used: Vec<String> = asked.chain(of_rows).chain(chosen.x_names.iter().chain(&chosen.y_names).cloned()).collect();
     // Columns of a long file that are not kept are numbers.

@@ -43,6 +43,9 @@ pub fn build<'a>(
         let errors = if effective { ErrorsInX::EffectiveVariance } else { ErrorsInX::OrthogonalDistance };
         fit = fit.sigma_x(sigma_x).errors_in_x(errors);
     }
+    if let Some((counts, deviations)) = &data.replicates {
+        fit = fit.replicates(counts, deviations);
+    }
     if method.counts {
         fit = fit.counts();
     }

@@ -74,6 +74,18 @@ pub fn complete_rows(table: &Table, columns: &[(String, &[f64])], omits: bool) -
     Ok(rows)
 }
 
+/// Numbers of replicates.
+fn whole(counts: &[f64], table: &Table, lines: &[usize]) -> Result<Vec<usize>, Failure> {
+    let count = |(&count, line): (&f64, &usize)| match count >= 1.0 && count.fract() == 0.0 {
+        true => Ok(count as usize),
+        false => Err(Failure::new(format!(
+            "{}, line {line}: {count} of --replicates is no number of replicates, which is a positive integer",
+            table.source_name()
+        ))),
+    };
+    counts.iter().zip(lines).map(count).collect()
+}
+
 /// Predictors, responses and their standard deviations.
 #[derive(Debug)]
 pub struct SelectedData {
@@ -87,6 +99,8 @@ pub struct SelectedData {
     pub sigma: Option<Array2<f64>>,
     pub weights: Option<Array2<f64>>,
     pub sigma_x: Option<Array2<f64>>,
+    /// Numbers of replicates, of which the responses are means, and their standard deviations.
+    pub replicates: Option<(Vec<usize>, Array2<f64>)>,
     /// Rows that were left out, as a number is missing.
     pub omitted: usize,
     /// The line of the file at which each row ends.
@@ -109,9 +123,11 @@ impl SelectedData {
             let (given, predictors) = (sigma_x.len(), quoted(&x_names));
             return Err(Failure::new(format!("--sigma-x gives {given}, but the predictors are {predictors}")));
         }
+        let [counts, sd] =
+            [&arguments.replicates, &arguments.sd].map(|text| text.as_deref().map(|text| RowValues::of(table, text)));
         let sigma_name = sigma.as_ref().and_then(RowValues::column).unwrap_or_default().to_owned();
         let mut columns: Vec<(String, &[f64])> = Vec::new();
-        let others = sigma.iter().chain(&weights).chain(&sigma_x).flat_map(RowValues::columns);
+        let others = sigma.iter().chain(&weights).chain(&sigma_x).chain(&counts).flat_map(RowValues::columns);
         let others = others.map(|name| of_table(table, name, &y_names[0]));
         for name in x_names.iter().chain(&y_names).map(String::as_str).chain(others) {
             columns.push((name.to_owned(), table.column(name)?));
@@ -131,9 +147,24 @@ impl SelectedData {
         let (sigma, weights) = (of_responses(sigma)?, of_responses(weights)?);
         let sigma_x = sigma_x.iter().map(|of| values(of, &y_names[0])).collect::<Result<Vec<_>, _>>()?;
         let sigma_x = (!sigma_x.is_empty()).then(|| table_of(&sigma_x));
-        let lines = rows.iter().map(|&row| table.lines()[row]).collect();
+        let lines: Vec<usize> = rows.iter().map(|&row| table.lines()[row]).collect();
+        let counts = counts.map(|of| whole(&values(&of, &y_names[0])?, table, &lines)).transpose()?;
+        let replicates = counts.zip(of_responses(sd)?);
         let (source, omitted) = (table.source_name().to_owned(), table.rows() - rows.len());
-        Ok(SelectedData { source, x_names, y_names, x, y, sigma, weights, sigma_x, omitted, lines, sigma_name })
+        Ok(SelectedData {
+            source,
+            x_names,
+            y_names,
+            x,
+            y,
+            sigma,
+            weights,
+            sigma_x,
+            replicates,
+            omitted,
+            lines,
+            sigma_name,
+        })
     }
 
     /// The data without some rows.
@@ -149,10 +180,21 @@ impl SelectedData {
             sigma: self.sigma.as_ref().map(of_kept),
             weights: self.weights.as_ref().map(of_kept),
             sigma_x: self.sigma_x.as_ref().map(of_kept),
+            replicates: self
+                .replicates
+                .as_ref()
+                .map(|(counts, sd)| (kept.iter().map(|&row| counts[row]).collect(), of_kept(sd))),
             omitted: self.omitted,
             lines: kept.iter().map(|&row| self.lines[row]).collect(),
             sigma_name: self.sigma_name.clone(),
         }
+    }
+
+    /// The row of a fit that each row begins at: replicates have a row each.
+    pub fn fitted_rows(&self) -> Vec<usize> {
+        let count = |row: usize| self.replicates.as_ref().map_or(1, |(counts, _)| counts[row]);
+        let first = |next: &mut usize, row: usize| Some(std::mem::replace(next, *next + count(row)));
+        (0..self.y.nrows()).scan(0, first).collect()
     }
 
     /// The columns of the response, as a plot is labelled.
@@ -188,6 +230,9 @@ impl SelectedData {
             }
             CurveError::NegativeSigmaX { row, value, .. } => {
                 format!("{}: {value} of --sigma-x is no standard deviation, which must not be negative", place(row, ""))
+            }
+            CurveError::ReplicateDeviation { row, value } => {
+                format!("{}: {value} of --sd is no standard deviation, which must not be negative", place(row, ""))
             }
             CurveError::NegativeCount { row, value } => {
                 format!("{}: {value} is no count, which must not be negative", place(row, &self.y_label()))

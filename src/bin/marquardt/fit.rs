@@ -103,9 +103,9 @@ pub fn residuals(data: &SelectedData, fitted: &[f64], fitted_x: Option<ArrayView
     let names = data.x_names.iter().chain(&data.y_names).cloned().chain(of_y("fitted")).chain(of_y("residual"));
     let of_x = data.x_names.iter().filter(|_| fitted_x.is_some()).map(|name| format!("fitted {name}"));
     let mut table = ResultTable::new(["line".to_owned()].into_iter().chain(names).chain(of_x));
-    for (row, x) in data.x.rows().into_iter().enumerate() {
+    for ((row, x), fitted_row) in data.x.rows().into_iter().enumerate().zip(data.fitted_rows()) {
         let outputs = data.y_names.len();
-        let (y, fitted) = (data.y.row(row), &fitted[row * outputs..(row + 1) * outputs]);
+        let (y, fitted) = (data.y.row(row), &fitted[fitted_row * outputs..(fitted_row + 1) * outputs]);
         let differences = y.iter().zip(fitted).map(|(y, fitted)| y - fitted);
         let numbers = x.iter().chain(y).chain(fitted).copied().chain(differences);
         let numbers = numbers.chain(fitted_x.iter().flat_map(|fitted_x| fitted_x.row(row).to_vec()));

@@ -1,7 +1,7 @@
 //! Intervals by profiles and by resampling.
 
 use marquardt::FittedCurve;
-use marquardt::curve::{DerivedQuantity, IntervalEnd, ParameterState, Unknown};
+use marquardt::curve::{DerivedQuantity, FittedParameter, IntervalEnd, ParameterState, Unknown};
 use marquardt::statistics::Test;
 
 use crate::arguments::FitArguments;
@@ -85,12 +85,14 @@ fn unknowns(fit: &FittedCurve<'_, f64>, responses: &[Replicates]) -> Result<Resu
 
 fn profiles(fit: &FittedCurve<'_, f64>) -> Result<ResultTable, Failure> {
     let mut table = ResultTable::new(["parameter", "value", "low", "high", "note"]);
-    for parameter in fit.parameters() {
-        if matches!(parameter.state, ParameterState::Fixed | ParameterState::Tied) {
-            continue;
-        }
-        let (value, name) = (Cell::Number(parameter.value), Cell::from(parameter.name.as_str()));
-        match fit.profile_interval(&parameter.name, LEVEL) {
+    let is_profiled =
+        |parameter: &&FittedParameter<f64>| !matches!(parameter.state, ParameterState::Fixed | ParameterState::Tied);
+    let parameters = fit.parameters().iter().filter(is_profiled);
+    let derived = fit.derived_quantities().into_iter().map(|quantity| (quantity.name, quantity.estimate.value));
+    for (name, value) in parameters.map(|parameter| (parameter.name.clone(), parameter.value)).chain(derived) {
+        let interval = fit.profile_interval(&name, LEVEL);
+        let (value, name) = (Cell::Number(value), Cell::Text(name));
+        match interval {
             Ok(interval) => {
                 let note = [("low", interval.low_end), ("high", interval.high_end)].map(|(end, kind)| note(end, kind));
                 let note = note.into_iter().flatten().collect::<Vec<_>>().join("; ");
@@ -106,7 +108,7 @@ fn note(end: &str, kind: IntervalEnd) -> Option<String> {
     let reason = match kind {
         IntervalEnd::Level => return None,
         IntervalEnd::Bound => "a bound",
-        IntervalEnd::Edge => "the edge of where the curve is finite",
+        IntervalEnd::Edge => "the last value at which the curve could be fitted",
         IntervalEnd::Open => "open",
     };
     Some(format!("{end}: {reason}"))

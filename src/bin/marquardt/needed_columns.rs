@@ -43,15 +43,14 @@ pub struct Needs<'n> {
 }
 
 fn needed(first: &Table, arguments: &DataArguments, needs: &Needs<'_>) -> HashSet<String> {
-    let DataArguments { x, y, sigma, weights, sigma_x, conditions, .. } = arguments;
-    let by_arguments = x.iter().chain(y).chain(sigma).chain(weights).chain(sigma_x).map(String::as_str);
+    let DataArguments { x, y, conditions, .. } = arguments;
+    let by_arguments = x.iter().chain(y).map(String::as_str).chain(arguments.of_rows());
     let by_conditions = conditions.iter().flat_map(|condition| condition.columns());
     let texts = first.column_names().filter(|name| first.column(name).is_err());
     let asked = by_arguments.chain(by_conditions).chain(texts).chain(needs.columns.iter().copied());
     let mut needed: HashSet<String> = asked.map(str::to_owned).collect();
     let mut predictors = x.len() + usize::from(arguments.is_complex());
-    let of_rows = sigma.iter().chain(&arguments.weights).chain(sigma_x).map(String::as_str);
-    for text in needs.formulas.iter().copied().chain(of_rows) {
+    for text in needs.formulas.iter().copied().chain(arguments.of_rows()) {
         // What is wrong with a formula is said later.
         let formula = match arguments.is_complex() {
             true => Formula::complex(text, writable(first)),

@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use super::FittedCurve;
+use super::held::Held;
 use super::profile::{IntervalEnd, ProfileError};
 use super::ray::Ray;
 use crate::curve::estimate::check_level;
@@ -51,7 +52,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     pub fn contour(&self, first: &str, second: &str, level: f64, points: usize) -> Result<Contour<T>, ProfileError> {
-        let ((i, _), (j, _)) = (self.free_parameter(first)?, self.free_parameter(second)?);
+        let [i, j] = [self.held_parameter(first)?, self.held_parameter(second)?].map(|held| held.gradient[0].0);
         let correlation = self.covariance().correlation()[[i, j]].to_f64();
         let correlation = if correlation.is_finite() { correlation.clamp(-1.0, 1.0) } else { 0.0 };
         let across = (1.0 - correlation * correlation).sqrt();
@@ -75,21 +76,23 @@ impl<T: Real> FittedCurve<'_, T> {
         level: f64,
         directions: &[[f64; 2]],
     ) -> Result<Contour<T>, ProfileError> {
-        let ((i, a), (j, b)) = (self.free_parameter(first)?, self.free_parameter(second)?);
-        if i == j {
+        let (one, other) = (self.held_parameter(first)?, self.held_parameter(second)?);
+        if first == second {
             return Err(ProfileError::SameParameter { name: first.into() });
         }
         check_level(level)?;
         // The signed root that two parameters keep to with this probability.
         let root = pair_quantile(level, self.covariance().freedom()).sqrt();
-        let steps: Vec<[f64; 2]> = directions.iter().map(|[along, across]| [a * along, b * across]).collect();
-        let leads_nowhere = |step: &&[f64; 2]| !step.iter().all(|step| step.is_finite()) || **step == [0.0; 2];
-        if let Some(&direction) = steps.iter().find(leads_nowhere) {
+        let lines: Vec<[Held<T>; 2]> =
+            directions.iter().map(|[along, across]| [one.along(*along), other.along(*across)]).collect();
+        let mut steps = lines.iter().map(|line| line.each_ref().map(|held| held.step));
+        let leads_nowhere = |step: &[f64; 2]| !step.iter().all(|step| step.is_finite()) || *step == [0.0; 2];
+        if let Some(direction) = steps.find(leads_nowhere) {
             return Err(ProfileError::Direction { direction });
         }
-        let trace = |k: usize| self.border_point([(i, steps[k][0]), (j, steps[k][1])], root);
-        let (mut points, mut failed) = (Vec::with_capacity(steps.len()), Vec::new());
-        for point in self.checked.for_each_solve(steps.len(), trace) {
+        let trace = |k: usize| self.border_point(&lines[k], root);
+        let (mut points, mut failed) = (Vec::with_capacity(lines.len()), Vec::new());
+        for point in self.checked.for_each_solve(lines.len(), trace) {
             match point {
                 Ok(point) => points.push(point),
                 Err(error @ (ProfileError::BetterMinimum { .. } | ProfileError::Statistics(_))) => return Err(error),
@@ -99,17 +102,14 @@ impl<T: Real> FittedCurve<'_, T> {
         Ok(Contour { names: [first, second].map(String::from), points, failed })
     }
 
-    fn border_point(&self, held: [(usize, f64); 2], root: f64) -> Result<ContourPoint<T>, ProfileError> {
+    fn border_point(&self, held: &[Held<T>; 2], root: f64) -> Result<ContourPoint<T>, ProfileError> {
         let mut ray = Ray::new(self, held.to_vec())?;
         let (way, end) = ray.extent(root)?;
-        let far = |(index, step): (usize, f64)| match step {
-            0.0 => self.report.x[index],
-            _ => T::from_f64(step.signum()) * T::INFINITY,
+        let at = |held: &Held<T>| match held.step {
+            step if step != 0.0 && way.is_infinite() => T::from_f64(step.signum()) * T::INFINITY,
+            0.0 => held.value,
+            _ => held.value_at(way),
         };
-        let mut at = held.map(far);
-        if way.is_finite() {
-            at.iter_mut().zip(ray.held_at(way)).for_each(|(at, (_, value))| *at = value);
-        }
-        Ok(ContourPoint { at, end })
+        Ok(ContourPoint { at: held.each_ref().map(at), end })
     }
 }

@@ -7,6 +7,7 @@ mod criteria;
 mod data_sets;
 mod derived;
 mod fitted_points;
+mod held;
 mod influence;
 mod noise;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]

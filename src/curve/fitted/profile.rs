@@ -1,4 +1,4 @@
-//! Profile likelihoods: how the fit worsens as one parameter is moved, and the intervals that follow.
+//! Profile likelihoods: how the fit worsens as a parameter, or a derived quantity, is moved, and the intervals that follow.
 
 use thiserror::Error;
 
@@ -14,10 +14,11 @@ use crate::solver::{SolveError, Status};
 pub enum IntervalEnd {
     /// The level is reached.
     Level,
-    /// A bound of a parameter comes first.
+    /// A bound of the parameter comes first.
     Bound,
-    /// The curve has no finite value, or no finite derivative, beyond, or relations leave the other parameters no values there: the
-    /// interval ends at the last value of the parameter at which it could be fitted, known to rounding. The level is not reached there.
+    /// The curve has no finite value, or no finite derivative, beyond, or relations leave the other parameters no values there, or bounds
+    /// those that a quantity is computed from: the interval ends at the last value at which the curve could be fitted, known to rounding.
+    /// The level is not reached there.
     Edge,
     /// The level is never reached: the data do not limit the parameter on this side.
     Open,
@@ -36,21 +37,21 @@ pub struct ProfileInterval<T> {
     pub high_end: IntervalEnd,
 }
 
-/// The profile of a parameter.
+/// The profile of a parameter or a derived quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile<T> {
-    /// The parameter.
+    /// The parameter or the quantity.
     pub name: String,
     /// The interval within which the signed root keeps to the level.
     pub interval: ProfileInterval<T>,
-    /// Points of the profile, by ascending values of the parameter; the optimum is among them.
+    /// Points of the profile, by ascending values; the optimum is among them.
     pub points: Vec<ProfilePoint<T>>,
 }
 
 /// One point of a profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfilePoint<T> {
-    /// The value at which the parameter is held.
+    /// The value at which the parameter, or the quantity, is held.
     pub value: T,
     /// The signed root `τ = ±√((χ² − χ²_min) / s²)`, with the sign of the change; `s² = 1` where the noise is known. A
     /// straight line where the curve is linear.
@@ -144,13 +145,14 @@ impl ProfileError {
 }
 
 impl<T: Real> FittedCurve<'_, T> {
-    /// The values of a parameter that the data do not reject at a level, such as 0.95: those where the others, fitted
-    /// again, bring `χ²` so low that `(χ² − χ²_min) / s²` is below the quantile of `F(1, n − p)`, or of `χ²₁` where the
+    /// The values of a parameter, or of a [derived](crate::CurveFit::derive) quantity, that the data do not reject at a level, such as
+    /// 0.95: those where the others, or the parameters that give the quantity this value, fitted again, bring `χ²` so low that `(χ² − χ²_min) / s²` is below the quantile of `F(1, n − p)`, or of `χ²₁` where the
     /// noise is known. It is exact for linear curves, does not depend on how the curve is parametrised, and needs not be
     /// symmetric (Bates & Watts 1988, *Nonlinear regression analysis and its applications*, 6.1).
     ///
     /// Each side takes about five fits, which start from their neighbours, and never more than 300 points, of up to three fits
-    /// each. The search goes outward from the optimum; the interval ends at the first crossing that it meets, or at a bound or
+    /// each; of a quantity, three for each parameter that it is computed from. At each point, one of those follows from the others, by
+    /// Newton's method, so that the interval is that of the same curve with the quantity for a parameter. The search goes outward from the optimum; the interval ends at the first crossing that it meets, or at a bound or
     /// an edge before it, as [`IntervalEnd`] says. Collective where ranks [share the rows](crate::CurveFit::communicator).
     ///
     /// The solver's limits hold for each fit; its [time limit](crate::LevenbergMarquardt::with_time_limit), once a fit has used
@@ -158,7 +160,7 @@ impl<T: Real> FittedCurve<'_, T> {
     ///
     /// # Errors
     ///
-    /// [`ProfileError`] for a parameter that is not free, for a level that is no probability, where nothing is known of the
+    /// [`ProfileError`] for a parameter that is not free, for a quantity of fixed parameters alone or without a finite derivative, for a level that is no probability, where nothing is known of the
     /// noise, and where fits fail or are stopped: [`Unfinished`](ProfileError::Unfinished) says how far the search came. A better
     /// minimum found on the way is an error that holds it.
     ///
@@ -174,25 +176,26 @@ impl<T: Real> FittedCurve<'_, T> {
         Ok(self.profile(name, level, 0)?.interval)
     }
 
-    /// The profile of a parameter up to the ends of its [interval](Self::profile_interval), with `points` more on either
+    /// The profile of a parameter or a derived quantity up to the ends of its [interval](Self::profile_interval), with `points` more on either
     /// side, evenly spread. Where an end is open, the points are those where the level was looked for.
     ///
     /// # Errors
     ///
     /// As [`profile_interval`](Self::profile_interval).
     pub fn profile(&self, name: &str, level: f64, points: usize) -> Result<Profile<T>, ProfileError> {
-        let (index, step) = self.free_parameter(name)?;
+        let held = self.held(name)?;
         let root = quantile(level, self.covariance().freedom())?;
         let side = |direction: f64| -> Result<(T, IntervalEnd, Vec<ProfilePoint<T>>), ProfileError> {
-            let mut ray = Ray::new(self, vec![(index, direction * step)])?;
+            let held = held.along(direction);
+            let mut ray = Ray::new(self, vec![held.clone()])?;
             let (way, end) = ray.extent(root)?;
             (1..=points).try_for_each(|k| ray.root_at(way * k as f64 / (points + 1) as f64).map(drop))?;
             let value = match end {
                 IntervalEnd::Open => T::from_f64(direction) * T::INFINITY,
-                _ => ray.held_at(way).map(|(_, value)| value).next().unwrap_or(self.report.x[index]),
+                _ => held.value_at(way),
             };
             let of_point = |point: RayPoint<T>| ProfilePoint {
-                value: point.parameters[index],
+                value: held.value_at(point.way),
                 tau: T::from_f64(direction * point.root),
                 parameters: point.parameters,
             };

@@ -1,9 +1,10 @@
 //! Away from the optimum along a line, with the parameters on it held and the others fitted again.
 
 use super::FittedCurve;
+use super::held::Held;
 use super::profile::{IntervalEnd, ProfileError};
 use crate::curve::StatisticsError;
-use crate::curve::parameter::Role;
+use crate::curve::map::ParameterMap;
 use crate::real::Real;
 use crate::solver::{Report, SolveError, Status};
 use crate::statistics::root;
@@ -23,11 +24,10 @@ const GAP: f64 = 1e-3;
 /// Relative accuracy to which a level is met; larger in single precision.
 const TOLERANCE: f64 = 1e-12;
 
-/// A line through the optimum in the space of the held parameters.
+/// A line through the optimum in the space of what is held.
 pub(super) struct Ray<'f, 'a, T: Real> {
     fit: &'f FittedCurve<'a, T>,
-    /// Indices of the held parameters, and their change with a unit of the way.
-    held: Vec<(usize, f64)>,
+    held: Vec<Held<T>>,
     /// Change of all parameters with a unit of the way, if the curve were linear.
     tangent: Vec<f64>,
     /// Unit of the way in which a linear curve would have a signed root of one.
@@ -54,22 +54,6 @@ pub(super) struct RayPoint<T> {
 }
 
 impl<T: Real> FittedCurve<'_, T> {
-    /// The index of a free parameter, and its standard error, or something of its size where the data do not determine it, or a bound
-    /// holds it.
-    pub(super) fn free_parameter(&self, name: &str) -> Result<(usize, f64), ProfileError> {
-        let index = self.inference.index(name)?;
-        let (found, given) = (&self.parameters()[index], &self.checked.map.parameters[index]);
-        let (error, value) = (found.standard_error.to_f64(), found.value.to_f64().abs());
-        let is = match given.role {
-            Role::Free if error.is_finite() && error > 0.0 => return Ok((index, error)),
-            Role::Free if value > 0.0 => return Ok((index, 0.1 * value)),
-            Role::Free => return Ok((index, given.scale.to_f64())),
-            Role::Fixed => "fixed",
-            Role::Tied(_) => "tied to others",
-        };
-        Err(ProfileError::NotFree { name: name.into(), is })
-    }
-
     /// Increase of twice the cost by a squared standard error of one parameter: one where the noise is known, otherwise its
     /// variance. For a robust loss the variance is that of M-estimates, times the mean curvature of the loss, with which
     /// the cost rises (Hampel et al. 1986, *Robust statistics*, 7.2).
@@ -81,8 +65,8 @@ impl<T: Real> FittedCurve<'_, T> {
 }
 
 impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
-    /// Creates the line on which these parameters change by these numbers with a unit of the distance.
-    pub(super) fn new(fit: &'f FittedCurve<'a, T>, held: Vec<(usize, f64)>) -> Result<Self, ProfileError> {
+    /// Creates the line on which these change by their steps with a unit of the distance.
+    pub(super) fn new(fit: &'f FittedCurve<'a, T>, held: Vec<Held<T>>) -> Result<Self, ProfileError> {
         let variance = fit.unit_of_chi_square().ok_or(StatisticsError::NoDegreesOfFreedom)?.to_f64();
         let (tangent, unit) = linear(fit, &held);
         let (size, epsilon) = (fit.squares.responses, T::EPSILON.to_f64());
@@ -98,23 +82,14 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
         self.visited
     }
 
-    /// The values of the held parameters at a point, within their bounds.
-    pub(super) fn held_at(&self, way: f64) -> impl Iterator<Item = (usize, T)> {
-        let parameters = &self.fit.checked.map.parameters;
-        self.held.iter().map(move |&(index, step)| {
-            let value = self.fit.report.x[index] + T::from_f64(way * step);
-            (index, value.max(parameters[index].lower).min(parameters[index].upper))
-        })
+    /// The values of what is held at a point.
+    pub(super) fn held_at(&self, way: f64) -> impl Iterator<Item = T> {
+        self.held.iter().map(move |held| held.value_at(way))
     }
 
     /// The way to the nearest bound of a held parameter.
     fn limit(&self) -> f64 {
-        let ways = self.held.iter().map(|&(index, step)| {
-            let parameter = &self.fit.checked.map.parameters[index];
-            let bound = if step > 0.0 { parameter.upper } else { parameter.lower };
-            if step == 0.0 { f64::INFINITY } else { (bound - self.fit.report.x[index]).to_f64() / step }
-        });
-        ways.fold(f64::INFINITY, f64::min).max(0.0)
+        self.held.iter().map(Held::limit).fold(f64::INFINITY, f64::min).max(0.0)
     }
 
     /// The way to where the signed root is `level`, or to a bound or an edge before that; infinite where it is out of reach.
@@ -146,7 +121,7 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
         // The way soon doubles, up to the farthest; where a fit has failed, its distance to that place halves, down to the gap.
         for look in 1.. {
             way = way.min(limit);
-            if low >= farthest || self.held_at(way).any(|(_, value)| !value.is_finite()) {
+            if low >= farthest || self.held_at(way).any(|value| !value.is_finite()) {
                 break;
             }
             match self.root_at(way) {
@@ -179,8 +154,8 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
         let resolved: Vec<f64> = self
             .held
             .iter()
-            .filter(|(_, step)| *step != 0.0)
-            .map(|&(index, step)| 2.0 * epsilon * (self.fit.report.x[index].to_f64() / step).abs())
+            .filter(|held| held.step != 0.0)
+            .map(|held| 2.0 * epsilon * (held.value.to_f64() / held.step).abs())
             .collect();
         let resolution = resolved.into_iter().fold(f64::INFINITY, f64::min);
         let arrived = |best: (f64, f64), other: f64| {
@@ -224,21 +199,25 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
     /// the optimum. `None` where the curve, or its derivative, is not finite at any of these.
     fn fit_at(&self, way: f64, place: usize) -> Result<Option<(Vec<T>, T)>, ProfileError> {
         let checked = &self.fit.checked;
-        let map = self.held_at(way).fold(checked.map.clone(), |map, (index, value)| map.fixing(index, value));
         let failed = |source| ProfileError::Solve { held: self.describe(way), source };
         let stopped = |status| ProfileError::NotConverged { held: self.describe(way), status };
-        if map.free().is_empty() {
-            if checked.is_cancelled() {
-                return Err(stopped(Status::Cancelled));
-            }
-            return checked
-                .evaluate(&map, &self.fit.report.x)
-                .map(Some)
-                .map_err(|error| failed(SolveError::Evaluation(error)));
-        }
         let mut failure = None;
-        for start in [self.predicted(way, place), self.nearest(way, place).to_vec(), self.fit.report.x.clone()] {
-            match checked.solve_with(&checked.data, &map, &start) {
+        let starts = [self.predicted(way, place), self.nearest(way, place).to_vec(), self.fit.report.x.clone()];
+        for (start, map) in
+            starts.iter().flat_map(|start| self.maps(way, start).into_iter().map(move |map| (start, map)))
+        {
+            if map.free().is_empty() {
+                if checked.is_cancelled() {
+                    return Err(stopped(Status::Cancelled));
+                }
+                let (x, cost) = checked.evaluate(&map, start).map_err(|error| failed(SolveError::Evaluation(error)))?;
+                if checked.map.contains(&x) {
+                    return Ok(Some((x, cost)));
+                }
+                continue;
+            }
+            match checked.solve_with(&checked.data, &map, start) {
+                Ok(report) if !checked.map.contains(&report.x) => {}
                 Ok(report) if is_stationary(&report) => return Ok(Some((report.x, report.cost))),
                 Ok(report) => {
                     let error = stopped(report.status);
@@ -247,11 +226,20 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
                     }
                     failure = Some(error);
                 }
-                Err(error) if checked.is_without_value(&error, &map, &start) => {}
+                Err(error) if checked.is_without_value(&error, &map, start) => {}
                 Err(error) => failure = failure.or(Some(failed(error))),
             }
         }
         failure.map_or(Ok(None), Err)
+    }
+
+    /// Maps that hold at a point what is held, those to be tried first at the front.
+    fn maps(&self, way: f64, start: &[T]) -> Vec<ParameterMap<T>> {
+        let errors: Vec<T> = self.fit.parameters().iter().map(|parameter| parameter.standard_error).collect();
+        let hold = |maps: Vec<ParameterMap<T>>, held: &Held<T>| {
+            maps.iter().flat_map(|map| held.maps(map, way, start, &errors)).collect()
+        };
+        self.held.iter().fold(vec![self.fit.checked.map.clone()], hold)
     }
 
     /// The parameters at the visited point closest to a place that would be inserted at `place`.
@@ -295,10 +283,10 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
         ProfileError::BetterMinimum { parameters, chi_square: twice(found), before: twice(self.fit.report.cost) }
     }
 
-    /// Lists the held parameters and their values, for error messages.
+    /// Lists what is held and the values, for error messages.
     fn describe(&self, way: f64) -> String {
-        let name = |index: usize| &self.fit.parameters()[index].name;
-        self.held_at(way).map(|(index, value)| format!("{} = {value}", name(index))).collect::<Vec<_>>().join(", ")
+        let equations = self.held.iter().map(|held| format!("{} = {}", held.name, held.value_at(way)));
+        equations.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -308,23 +296,28 @@ fn is_stationary<T: Real>(report: &Report<T>) -> bool {
     report.is_converged() || matches!(report.status, Status::NoProgress | Status::FlatValley) && is_level
 }
 
-/// Returns the change of all parameters with the held ones for a linear curve, `C_·h C_hh⁻¹ d`, and the unit of the distance,
+/// Returns the change of all parameters with what is held for a linear curve, `C_·h C_hh⁻¹ d`, and the unit of the distance,
 /// `1/√(dᵀ C_hh⁻¹ d)`, from the covariance `C` of the parameters. An undefined change counts as zero, an undefined unit as one.
-fn linear<T: Real>(fit: &FittedCurve<'_, T>, held: &[(usize, f64)]) -> (Vec<f64>, f64) {
+fn linear<T: Real>(fit: &FittedCurve<'_, T>, held: &[Held<T>]) -> (Vec<f64>, f64) {
     let matrix = fit.covariance().matrix();
-    let of = |i: usize, j: usize| matrix[[i, j]].to_f64();
-    let weights = match *held {
-        [(i, d)] => vec![d / of(i, i)],
-        [(i, d), (j, e)] => {
-            let determinant = of(i, i) * of(j, j) - of(i, j) * of(j, i);
+    let along = |k: usize, held: &Held<T>| -> f64 {
+        held.gradient.iter().map(|&(index, slope)| slope * matrix[[k, index]].to_f64()).sum()
+    };
+    let of = |one: &Held<T>, other: &Held<T>| -> f64 {
+        one.gradient.iter().map(|&(index, slope)| slope * along(index, other)).sum()
+    };
+    let weights = match held {
+        [i] => vec![i.step / of(i, i)],
+        [i, j] => {
+            let (d, e, determinant) = (i.step, j.step, of(i, i) * of(j, j) - of(i, j) * of(j, i));
             vec![(of(j, j) * d - of(i, j) * e) / determinant, (of(i, i) * e - of(j, i) * d) / determinant]
         }
         _ => Vec::new(),
     };
     let finite = |value: f64, instead: f64| if value.is_finite() { value } else { instead };
-    let follow = |k: usize| held.iter().zip(&weights).map(|(&(h, _), weight)| of(k, h) * weight).sum::<f64>();
+    let follow = |k: usize| held.iter().zip(&weights).map(|(held, weight)| along(k, held) * weight).sum::<f64>();
     let tangent = (0..matrix.nrows()).map(|k| finite(follow(k), 0.0)).collect();
-    let squared: f64 = held.iter().zip(&weights).map(|(&(_, d), weight)| d * weight).sum();
+    let squared: f64 = held.iter().zip(&weights).map(|(held, weight)| held.step * weight).sum();
     (tangent, if squared > 0.0 && squared.is_finite() { squared.sqrt().recip() } else { 1.0 })
 }
 

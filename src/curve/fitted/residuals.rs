@@ -27,7 +27,8 @@ impl<T: Real> FittedCurve<'_, T> {
     ///
     /// This and the other tests are of the [whitened residuals](Self::whitened_residuals) in the order of the rows; several
     /// responses come one after the other. That the parameters were fitted to them makes them a little less significant
-    /// than the p-value says. `None` where ranks [share the rows](crate::CurveFit::communicator), which have no order then.
+    /// than the p-value says. `None` where ranks [share the rows](crate::CurveFit::communicator), which have no order then, and where
+    /// [replicates](crate::CurveFit::replicates) are known by mean and standard deviation alone.
     pub fn runs_test(&self) -> Option<Test> {
         statistics::runs_test(&self.series()?)
     }
@@ -57,7 +58,8 @@ impl<T: Real> FittedCurve<'_, T> {
     fn series(&self) -> Option<Vec<T>> {
         let (residuals, outputs) = (self.whitened_residuals(), self.checked.data.outputs());
         let series = (0..outputs).flat_map(|output| residuals.iter().skip(output).step_by(outputs).copied());
-        (!self.checked.data.is_shared()).then(|| series.collect())
+        let is_known = !self.checked.data.is_shared() && !self.checked.data.has_means();
+        is_known.then(|| series.collect())
     }
 }
 

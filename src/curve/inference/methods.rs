@@ -139,7 +139,7 @@ macro_rules! inference_methods {
         ///
         /// - Each response of several, by its [name](crate::CurveFit::response_names), and each data set of a [`GlobalFit`](crate::GlobalFit), is a series of its own. Rows that
         ///   were left out of the fit are not drawn.
-        /// - Data have error bars where they have a sigma. A relative one is multiplied by its size as the residuals judge it.
+        /// - Data have error bars where they have a sigma, and horizontal ones where their predictors have. A relative one is multiplied by its size as the residuals judge it.
         /// - The [confidence](Self::confidence_band) and the [prediction band](Self::prediction_band) are drawn where they exist:
         ///   the former not without degrees of freedom, the latter not where sigma differs from row to row.
         /// - Residuals are divided by sigma where there is one, and of counts by the root of the mean; a strip is one standard

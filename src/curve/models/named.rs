@@ -120,6 +120,24 @@ impl Named {
         matches!(self.terms[..], [term] if term.is_reparameterized())
     }
 
+    /// The sum that has its peak twice; `None` without a peak, or with several.
+    ///
+    /// ```
+    /// # use marquardt::models::Named;
+    /// let peak: Named = "gaussian + linear".parse()?;
+    /// let peaks = peak.with_second_peak().expect("it has one");
+    /// assert_eq!(peaks.name(), "gaussian+gaussian+linear");
+    /// assert_eq!(peaks.with_second_peak(), None);
+    /// # Ok::<(), marquardt::models::UnknownModel>(())
+    /// ```
+    pub fn with_second_peak(&self) -> Option<Named> {
+        let mut peaks = (0..self.terms.len()).filter(|&index| self.terms[index].is_peak());
+        let (Some(peak), None) = (peaks.next(), peaks.next()) else { return None };
+        let mut terms = self.terms.clone();
+        terms.insert(peak, terms[peak]);
+        Some(Named::of_terms(terms))
+    }
+
     /// The record of the model.
     pub(super) fn program(&self) -> &Program {
         &self.program

@@ -157,6 +157,16 @@ impl Kind {
         )
     }
 
+    /// The response rises to one peak, and is zero far from it.
+    #[rustfmt::skip]
+    pub(super) fn is_peak(self) -> bool {
+        matches!(
+            self,
+            Kind::Gaussian | Kind::Lorentzian | Kind::Voigt | Kind::PseudoVoigt | Kind::Moffat
+            | Kind::ExponentialGaussian | Kind::SkewedGaussian | Kind::LogNormal
+        )
+    }
+
     /// All of them.
     pub(super) fn all() -> impl Iterator<Item = Kind> {
         let polynomials = (LOWEST..LOWEST + POLYNOMIALS.len()).map(Kind::Polynomial);

@@ -32,6 +32,12 @@ pub struct DataArguments {
     /// Standard deviations of the predictors, columns, numbers or formulas, one for each predictor; 0 for exact ones
     #[arg(long, value_name = "COLUMN|NUMBER|FORMULA,...", value_delimiter = ',', allow_negative_numbers = true)]
     pub sigma_x: Vec<String>,
+    /// Responses are means of replicates: their numbers, a column, one number for all rows, or a formula
+    #[arg(long, value_name = "COLUMN|NUMBER|FORMULA", allow_negative_numbers = true, requires = "sd")]
+    pub replicates: Option<String>,
+    /// Standard deviations of the replicates, a column or a formula, as sem*sqrt(n)
+    #[arg(long, value_name = "COLUMN|NUMBER|FORMULA", allow_negative_numbers = true, requires = "replicates")]
+    pub sd: Option<String>,
     /// Rows to use, such as 'conc > 0' or 'plate == A and conc < 10'; may be repeated
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<Condition>,
@@ -47,6 +53,14 @@ pub struct DataArguments {
     /// The first line has data, too: columns are called c1, c2, ...
     #[arg(long)]
     pub no_heading: bool,
+}
+
+impl DataArguments {
+    /// Columns, numbers or formulas that have a value for each row besides its predictors and response.
+    pub fn of_rows(&self) -> impl Iterator<Item = &str> {
+        let deviations = self.sigma.iter().chain(&self.weights).chain(&self.sigma_x);
+        deviations.chain(&self.replicates).chain(&self.sd).map(String::as_str)
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

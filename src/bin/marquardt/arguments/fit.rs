@@ -30,6 +30,7 @@ use crate::assignments::{self, NamedValue, Replicates};
       --effective-variance
   marquardt fit plate.csv --x dose --y response --model hill --weights '1/y^2' --residual-tests
   marquardt fit peak.csv --model gaussian+linear --sigma '0.1+0.02*y' --outliers=0.01
+  marquardt fit means.csv --model linear --replicates n --sd 'sem*sqrt(n)' --residual-tests
   marquardt fit impedance.csv --x omega --y re,im --weight-by-modulus --nyquist nyquist.svg \\
       --bode bode.svg --formula 'r0 + r1/(1+i*omega*r1*c)'
   marquardt fit impedance.csv --x omega --y modulus --complex \\
@@ -46,7 +47,7 @@ pub struct FitArguments {
     #[arg(long, value_name = "RATE", num_args = 0..=1, require_equals = true, default_missing_value = "0.01",
           conflicts_with_all = ["robust", "counts", "multi_start", "share"], help_heading = "Method")]
     pub outliers: Option<f64>,
-    /// Profile-likelihood intervals of the parameters at 95 %
+    /// Profile-likelihood intervals of the parameters and the derived quantities at 95 %
     #[arg(long, help_heading = "Inference")]
     pub profile: bool,
     /// Tests of the residuals: runs, serial correlation, normality and, with replicates, lack of fit

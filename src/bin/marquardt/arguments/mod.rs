@@ -43,7 +43,7 @@ pub struct Arguments {
 pub enum Command {
     /// Fits a curve to columns of a file, or one to each group of its rows
     Fit(Box<FitArguments>),
-    /// Fits several models to the same columns and ranks them by AICc
+    /// Fits several models to the same columns and ranks them by AICc; where residuals show a second peak, sums of two as well
     Compare(Box<CompareArguments>),
     /// Fits a curve to each row or pixel of an array in a .npy file
     Many(Box<ManyArguments>),
