@@ -156,7 +156,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     ///     [1.0, 50.0, 2e-6],
     /// );
     /// let fit = randles.names(["r0", "r1", "c"]).weight_by_modulus().fit()?;
-    /// assert!((fit.parameter("r0").unwrap().value - 10.0_f64).abs() < 0.1);
+    /// assert!((fit.parameter("r0").unwrap().value - 10.0_f64).abs() < 0.3, "{fit}");
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     pub fn weight_by_modulus(self) -> Self {
