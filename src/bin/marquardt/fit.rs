@@ -14,11 +14,12 @@ use crate::data::{self, SelectedData};
 use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
 use crate::needed_columns::Needs;
+use crate::page::FitOnPage;
 use crate::report::FitReport;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
-use crate::{groups, output};
+use crate::{groups, output, page};
 
 /// Fits, prints the report, and draws.
 pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
@@ -72,6 +73,20 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     }
     if let Some(path) = &arguments.output.residuals {
         output::write(path, &residuals(&without(&data, &outliers), &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?)?;
+    }
+    if let Some(path) = &arguments.output.report {
+        let used = without(&data, &outliers);
+        let shown = FitOnPage {
+            name: None,
+            fit: &fit,
+            report: &report,
+            curve: &curve,
+            data: vec![&used],
+            all_data: &data,
+            outliers: &outliers,
+            fits: 1,
+        };
+        page::write(path, arguments, vec![shown.to_json()?], None)?;
     }
     let digits = arguments.output.digits;
     output::print(&arguments.output.formats, |format| report.render(format), || report.to_text(digits))?;

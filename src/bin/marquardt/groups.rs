@@ -3,6 +3,7 @@
 use marquardt::GlobalFit;
 use marquardt::curve::{FitSummary, ParameterState, Plot, Series, Table};
 use marquardt::models::AnyModel;
+use serde_json::Value;
 
 use crate::arguments::FitArguments;
 use crate::assignments::NamedValue;
@@ -14,6 +15,7 @@ use crate::fit::{outlier_table, residuals, title, titled, without};
 use crate::group_results::{GroupReport, GroupResults};
 use crate::inference::Inference;
 use crate::output;
+use crate::page::{self, FitOnPage};
 use crate::parameter_tests::parameter_tests;
 use crate::report::FitReport;
 use crate::stored::FitOfColumns;
@@ -36,11 +38,13 @@ pub struct GroupFits<'a> {
     pub groups: Vec<Group>,
 }
 
-/// Pictures and residuals besides the reports.
+/// Pictures, residuals and fits on a page, besides the reports.
 #[derive(Default)]
 struct Pictures {
     series: Vec<Series>,
     residuals: ResultTable,
+    /// Fits on a page.
+    fits: Vec<Value>,
 }
 
 /// Fits all groups, prints the results, and draws them in one plot.
@@ -64,6 +68,9 @@ pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -
     }
     if let Some(path) = &arguments.output.residuals {
         output::write(path, &pictures.residuals.to_csv()?)?;
+    }
+    if let Some(path) = &arguments.output.report {
+        page::write(path, arguments, pictures.fits, results.tests.as_ref())?;
     }
     results.print(arguments)?;
     results.note_warnings();
@@ -99,6 +106,7 @@ impl<'a> GroupFits<'a> {
     /// Fits each group by itself.
     fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
         let GroupFits { arguments, curve, by, .. } = *self;
+        let fits = self.groups.len();
         for group in &mut self.groups {
             let of_group =
                 |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
@@ -110,16 +118,29 @@ impl<'a> GroupFits<'a> {
             if arguments.output.plot.is_some() {
                 pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
             }
-            pictures.residuals.append(
-                residuals(&without(&group.data, &outliers), &fit.fitted().to_vec(), fit.fitted_x())
-                    .in_group(by, &group.name),
-            );
+            let used = without(&group.data, &outliers);
+            pictures
+                .residuals
+                .append(residuals(&used, &fit.fitted().to_vec(), fit.fitted_x()).in_group(by, &group.name));
             group.found = ends(&summary);
             let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
-            let outliers = arguments.outliers.map(|_| outlier_table(&group.data, &outliers));
-            let report =
-                Some(FitReport { summary, inference, minima, outliers, stored: None, fitted: Ending::of_fit(&fit) });
-            results.reports.push(GroupReport { name: group.name.clone(), report, stored });
+            let found = arguments.outliers.map(|_| outlier_table(&group.data, &outliers));
+            let fitted = Ending::of_fit(&fit);
+            let report = FitReport { summary, inference, minima, outliers: found, stored: None, fitted };
+            if arguments.output.report.is_some() {
+                let shown = FitOnPage {
+                    name: Some(&group.name),
+                    fit: &fit,
+                    report: &report,
+                    curve,
+                    data: vec![&used],
+                    all_data: &group.data,
+                    outliers: &outliers,
+                    fits,
+                };
+                pictures.fits.push(shown.to_json()?);
+            }
+            results.reports.push(GroupReport { name: group.name.clone(), report: Some(report), stored });
         }
         Ok(())
     }
@@ -152,14 +173,23 @@ impl<'a> GroupFits<'a> {
         let inference = Inference::of(&fit, arguments)?;
         let mut summary = FitSummary { title: Some(title(arguments, curve, first)), ..fit.summary() };
         summary.model = Some(format!("{} = {}", first.y_label(), curve.formula()));
-        results.shared = Some(FitReport {
-            summary,
-            inference,
-            minima: None,
-            outliers: None,
-            stored: None,
-            fitted: Ending::of_fit(&fit),
-        });
+        let fitted = Ending::of_fit(&fit);
+        let report = FitReport { summary, inference, minima: None, outliers: None, stored: None, fitted };
+        if arguments.output.report.is_some() {
+            let data = self.groups.iter().map(|group| &group.data).collect();
+            let shown = FitOnPage {
+                name: None,
+                fit: &fit,
+                report: &report,
+                curve,
+                data,
+                all_data: first,
+                outliers: &[],
+                fits: 1,
+            };
+            pictures.fits.push(shown.to_json()?);
+        }
+        results.shared = Some(report);
         Ok(())
     }
 

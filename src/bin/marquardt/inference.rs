@@ -1,7 +1,7 @@
 //! Intervals by profiles and by resampling.
 
 use marquardt::FittedCurve;
-use marquardt::curve::{DerivedQuantity, FittedParameter, IntervalEnd, ParameterState, Unknown};
+use marquardt::curve::{DerivedQuantity, FittedParameter, IntervalEnd, ParameterState, Profile, ProfileError, Unknown};
 use marquardt::statistics::Test;
 
 use crate::arguments::FitArguments;
@@ -14,10 +14,15 @@ use crate::terminal;
 /// Confidence of all intervals.
 pub const LEVEL: f64 = 0.95;
 
+/// Points on either side of a profile that is drawn.
+const DRAWN_POINTS: usize = 10;
+
 /// Intervals besides those of the standard errors.
 #[derive(Debug, Default)]
 pub struct Inference {
     pub profile: Option<ResultTable>,
+    /// Profiles for a page.
+    pub profiles: Vec<Profile<f64>>,
     pub bootstrap: Option<ResultTable>,
     pub unknowns: Option<ResultTable>,
     pub residual_tests: Option<ResultTable>,
@@ -28,14 +33,17 @@ impl Inference {
     /// The intervals that are asked for.
     pub fn of(fit: &FittedCurve<'_, f64>, arguments: &FitArguments) -> Result<Self, Failure> {
         let unknowns = (!arguments.x_for.is_empty()).then(|| unknowns(fit, &arguments.x_for)).transpose()?;
-        let profile = arguments.profile.then(|| profiles(fit)).transpose()?;
+        let points = if arguments.output.report.is_some() { DRAWN_POINTS } else { 0 };
+        let profiles = if arguments.profile { profiles(fit, points) } else { Vec::new() };
+        let profile = arguments.profile.then(|| profile_table(&profiles));
         let seed = arguments.method.seed;
         let resampled = arguments.bootstrap.map(|replicates| bootstrap(fit, replicates, seed)).transpose();
         let is_interrupted = interrupt::token().is_cancelled();
         // An interrupt may leave too few replicates, but does not take away the fit.
         let bootstrap = if is_interrupted { resampled.unwrap_or_default() } else { resampled? };
         let residual_tests = arguments.residual_tests.then(|| residual_tests(fit));
-        Ok(Inference { profile, bootstrap, unknowns, residual_tests, is_interrupted })
+        let profiles = profiles.into_iter().filter_map(|(_, _, profile)| profile.ok()).collect();
+        Ok(Inference { profile, profiles, bootstrap, unknowns, residual_tests, is_interrupted })
     }
 }
 
@@ -83,17 +91,25 @@ fn unknowns(fit: &FittedCurve<'_, f64>, responses: &[Replicates]) -> Result<Resu
     Ok(table)
 }
 
-fn profiles(fit: &FittedCurve<'_, f64>) -> Result<ResultTable, Failure> {
-    let mut table = ResultTable::new(["parameter", "value", "low", "high", "note"]);
+/// Names, values and profiles of parameters and derived quantities.
+type Profiles = Vec<(String, f64, Result<Profile<f64>, ProfileError>)>;
+
+fn profiles(fit: &FittedCurve<'_, f64>, points: usize) -> Profiles {
     let is_profiled =
         |parameter: &&FittedParameter<f64>| !matches!(parameter.state, ParameterState::Fixed | ParameterState::Tied);
     let parameters = fit.parameters().iter().filter(is_profiled);
     let derived = fit.derived_quantities().into_iter().map(|quantity| (quantity.name, quantity.estimate.value));
-    for (name, value) in parameters.map(|parameter| (parameter.name.clone(), parameter.value)).chain(derived) {
-        let interval = fit.profile_interval(&name, LEVEL);
-        let (value, name) = (Cell::Number(value), Cell::Text(name));
-        match interval {
-            Ok(interval) => {
+    let all = parameters.map(|parameter| (parameter.name.clone(), parameter.value)).chain(derived);
+    all.map(|(name, value)| (name.clone(), value, fit.profile(&name, LEVEL, points))).collect()
+}
+
+/// A row for each profile; one with the reason where there is none.
+fn profile_table(profiles: &Profiles) -> ResultTable {
+    let mut table = ResultTable::new(["parameter", "value", "low", "high", "note"]);
+    for (name, value, profile) in profiles {
+        let (name, value) = (Cell::from(name.as_str()), Cell::Number(*value));
+        match profile {
+            Ok(Profile { interval, .. }) => {
                 let note = [("low", interval.low_end), ("high", interval.high_end)].map(|(end, kind)| note(end, kind));
                 let note = note.into_iter().flatten().collect::<Vec<_>>().join("; ");
                 table.row([name, value, Cell::Number(interval.low), Cell::Number(interval.high), Cell::Text(note)]);
@@ -101,7 +117,7 @@ fn profiles(fit: &FittedCurve<'_, f64>) -> Result<ResultTable, Failure> {
             Err(error) => table.row([name, value, Cell::Empty, Cell::Empty, Cell::Text(error.to_string())]),
         }
     }
-    Ok(table)
+    table
 }
 
 fn note(end: &str, kind: IntervalEnd) -> Option<String> {

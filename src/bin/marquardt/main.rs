@@ -17,6 +17,7 @@ mod many;
 mod models;
 mod needed_columns;
 mod output;
+mod page;
 mod parameter_tests;
 mod predict;
 mod report;

@@ -48,7 +48,8 @@ pub fn check(arguments: &FitArguments) -> Result<(), Failure> {
         return Err(PlotError::UnknownFormat { path: path.clone() }.into());
     }
     output.residuals.iter().try_for_each(|path| check_extension(path, Format::Csv.extensions()))?;
-    let files = output.formats.all().map(|(_, path)| path).chain(plots).chain(&output.residuals);
+    output.report.iter().try_for_each(|path| check_extension(path, &["html", "htm"]))?;
+    let files = output.formats.all().map(|(_, path)| path).chain(plots).chain(&output.residuals).chain(&output.report);
     let inputs: Vec<&Path> = arguments.data.file.as_deref().into_iter().collect();
     files.into_iter().try_for_each(|path| check_file(path, &inputs))
 }

@@ -86,6 +86,18 @@ impl Named {
         &self.parameters
     }
 
+    /// The models of a sum, in order, or the model alone. Each has as many of the [parameters](Self::parameters), one term after the other.
+    ///
+    /// ```
+    /// # use marquardt::models::Named;
+    /// let peak: Named = "gaussian + linear".parse()?;
+    /// assert_eq!(peak.terms().map(|term| term.name().to_owned()).collect::<Vec<_>>(), ["gaussian", "linear"]);
+    /// # Ok::<(), marquardt::models::UnknownModel>(())
+    /// ```
+    pub fn terms(&self) -> impl Iterator<Item = Named> {
+        self.terms.iter().map(|&term| Named::of_terms(vec![term]))
+    }
+
     /// Names and formulas of quantities that follow from the parameters, such as the full width of a peak at half its maximum.
     ///
     /// The formulas are over the names of [`parameters`](Self::parameters), as [`Tie::parse`](crate::Tie::parse) reads them. In a sum

@@ -112,6 +112,15 @@ impl Series {
         Series { residuals: residuals.into_iter().collect(), ..self }
     }
 
+    /// The name; the curve, `(x, y)`; and the confidence and the prediction band, `(x, low, high)`, which are empty if there are none.
+    #[doc(hidden)]
+    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
+    pub fn lines(&self) -> (Option<&str>, &[(f64, f64)], [&[(f64, f64, f64)]; 2]) {
+        let bands = [&self.confidence_band, &self.prediction_band];
+        let edges = bands.map(|band| band.as_ref().map_or(&[][..], |band| &band.edges));
+        (self.name.as_deref(), &self.curve, edges)
+    }
+
     /// The residuals as points.
     pub(super) fn residual_points(&self) -> Vec<SeriesPoint> {
         self.residuals.iter().map(|&(x, y)| SeriesPoint { x, y, x_error: 0.0, error: 0.0, mark: Mark::Datum }).collect()

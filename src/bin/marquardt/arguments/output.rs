@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::FormatArguments;
 
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Output")]
+#[command(next_help_heading = "Output", group = ArgGroup::new("pictures").args(["plot", "report"]).multiple(true))]
 pub struct OutputArguments {
     /// Draws data, curve, bands and residuals into a .svg or .png file
     #[arg(long, value_name = "FILE")]
@@ -18,11 +18,14 @@ pub struct OutputArguments {
     /// Draws a complex curve as its modulus and its phase into a .svg or .png file
     #[arg(long, value_name = "FILE", conflicts_with = "group_by")]
     pub bode: Option<PathBuf>,
+    /// Writes a report to hand on: one .html page with an interactive plot, tables, and the origin of the data
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Logarithmic axis of the predictor
-    #[arg(long, requires = "plot")]
+    #[arg(long, requires = "pictures")]
     pub log_x: bool,
     /// Logarithmic axis of the response
-    #[arg(long, requires = "plot")]
+    #[arg(long, requires = "pictures")]
     pub log_y: bool,
     /// Title of report and plot
     #[arg(long)]
