@@ -3,7 +3,7 @@
 use std::fmt;
 
 use marquardt::digits;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 
@@ -162,6 +162,11 @@ impl ResultTable {
             Value::Object(fields.collect::<Map<_, _>>())
         };
         self.rows.iter().map(object).collect()
+    }
+
+    /// The heading and the rows, in order.
+    pub fn to_json_rows(&self) -> Value {
+        json!({ "heading": self.heading, "rows": self.rows.iter().map(|row| row.iter().map(Cell::value).collect()).collect::<Vec<Value>>() })
     }
 
     /// A column of numbers.

@@ -82,8 +82,8 @@ function rangeOf(values, isLog) {
   }
   if (low > high) return isLog ? [1, 10] : [0, 1];
   if (low === high) return isLog ? [low / 2, low * 2] : [low - (Math.abs(low) || 1) / 2, low + (Math.abs(low) || 1) / 2];
-  if (isLog) return [low / (high / low) ** 0.05, high * (high / low) ** 0.05];
-  return [low - 0.05 * (high - low), high + 0.05 * (high - low)];
+  if (isLog) return [low / (high / low) ** 0.06, high * (high / low) ** 0.06];
+  return [low - 0.06 * (high - low), high + 0.06 * (high - low)];
 }
 
 /** Paths of a point with radius `r`: a dot of a thick line, or an outline to fill. */
@@ -118,7 +118,15 @@ class Chart {
     this.svg = shape('svg', { role: 'img', 'aria-label': this.label });
     this.host = make('div', { class: 'chart' }, this.svg);
     if (this.describe) this.listen();
-    new ResizeObserver(() => this.host.clientWidth !== this.width && this.draw()).observe(this.host);
+    new ResizeObserver(() => this.host.clientWidth !== this.width && this.redraw()).observe(this.host);
+  }
+
+  /** Draws this chart, and those that share its axes. */
+  redraw() {
+    const { charts } = this.axes;
+    if (!charts) return this.draw();
+    charts.forEach(chart => chart.draw());
+    if (new Set(charts.map(chart => chart.panel.left)).size > 1) charts.forEach(chart => chart.draw());
   }
 
   /** Draws everything anew. */
@@ -130,11 +138,13 @@ class Chart {
     const y = this.y || this.naturalY(layers);
     const yTicks = ticks(...y, isSmall ? 2 : Math.max(2, panelHeight / 45), this.logY);
     const longest = Math.max(...yTicks.map(value => number(value, 10).length));
-    const left = isSmall ? 4 : 26 + 7 * longest;
+    this.margin = isSmall ? 4 : 26 + 7 * longest;
+    const linked = this.axes.charts || [this];
+    const left = Math.max(...linked.map(chart => chart.margin || 0));
     this.panel = { left, top: 8, width: Math.max(40, this.width - left - 10), height: panelHeight };
-    this.xScale = new Scale(this.axes.x || this.naturalX(layers), this.panel.width, this.axes.logX);
+    this.xScale = new Scale(this.axes.x || linked[0].naturalX(), this.panel.width, this.axes.logX);
     this.yScale = new Scale(y, panelHeight, this.logY);
-    const xTicks = ticks(this.xScale.low, this.xScale.high, isSmall ? 2 : Math.max(2, this.panel.width / 85), this.axes.logX);
+    const xTicks = ticks(this.xScale.low, this.xScale.high, isSmall ? 2 : Math.max(3, this.panel.width / 80), this.axes.logX);
     const inner = shape('svg', { x: left, y: 8, width: this.panel.width, height: panelHeight, class: 'panel' });
     inner.append(shape('rect', { width: '100%', height: '100%', class: 'ground' }), ...this.grid(xTicks, yTicks));
     this.marks = [];
@@ -145,9 +155,8 @@ class Chart {
     this.svg.replaceChildren(inner, ...(isSmall ? [] : this.numbers(xTicks, yTicks)));
   }
 
-  naturalX(layers) {
-    const known = layers.filter(layer => layer.x);
-    return rangeOf(known.flatMap(layer => layer.x), this.axes.logX);
+  naturalX() {
+    return rangeOf(this.layers().flatMap(layer => layer.x || []), this.axes.logX);
   }
 
   /** Points and strips are seen; curves and bands may widen the range, but not without end. */
@@ -187,7 +196,7 @@ class Chart {
     if (layer.kind === 'points') return this.drawPoints(inner, layer);
     if (layer.kind === 'strip') {
       const [top, bottom] = [py(layer.high[0]), py(layer.low[0])];
-      inner.append(shape('rect', { x: 0, y: top, width, height: Math.max(0, bottom - top), fill: layer.color, opacity: layer.opacity }));
+      inner.append(shape('rect', { x: 0, y: top, width, height: Math.max(0, bottom - top), fill: layer.color, opacity: layer.opacity, stroke: layer.stroke }));
       return;
     }
     let path = '';
@@ -231,7 +240,7 @@ class Chart {
   zoom(x, y) {
     this.axes.x = x || null;
     this.y = y || null;
-    this.axes.changed ? this.axes.changed() : this.draw();
+    this.redraw();
   }
 
   /** Ranges `factor` times as wide, about a place in pixels. */

@@ -39,10 +39,9 @@ pub struct FitOnPage<'f, 'a> {
 
 impl FitOnPage<'_, '_> {
     pub fn to_json(&self) -> Result<Value, Failure> {
-        let mut value = self.report.to_json()?;
-        if let Some(report) = value.as_object_mut() {
-            report.remove("fit");
-        }
+        let mut value = serde_json::to_value(&self.report.summary)?;
+        let tables = self.report.tables().map(|(title, _, table)| json!([title, table.to_json_rows()]));
+        value["tables"] = tables.collect();
         let points = self.points()?;
         let drawn = match self.fit.plot_series() {
             Err(PlotError::NotOnePredictor { .. }) => vec![Series::new(); points.len()],

@@ -33,7 +33,7 @@ pub fn write(
         "group_by": arguments.groups.group_by,
         "log": [arguments.output.log_x, arguments.output.log_y],
         "fits": fits,
-        "tests": tests.map(ResultTable::to_json),
+        "tests": tests.map(ResultTable::to_json_rows),
     });
     // No text of the data ends the script, or begins another.
     let data = data.to_string().replace('<', "\\u003c");

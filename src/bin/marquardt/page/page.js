@@ -1,6 +1,7 @@
 const data = JSON.parse(document.getElementById('data').textContent);
 const { fits, origin } = data;
-const axes = { logX: data.log[0], charts: [], changed() { this.charts.forEach(chart => chart.draw()); } };
+/** The axis of x that data and residuals share. */
+const axes = { logX: data.log[0] };
 /** Names of series and kinds of layers that are not drawn. */
 const hidden = new Set();
 /** The fit that is shown; -1 for all. */
@@ -57,8 +58,7 @@ function residualLayers() {
     fit, series, kind: 'points', key: 'data', name: nameOf(fit, series), symbol: single ? 0 : style,
     x: series.points.x, y: series.points.residuals, counts: series.points.counts, color: color(single ? 0 : style),
   })).filter(isVisible);
-  const ends = rangeOf(points.flatMap(layer => layer.x), axes.logX);
-  return [...strip, { kind: 'line', x: axes.x || ends, y: [0, 0], color: 'var(--muted)', thickness: 1 }, ...points];
+  return [...strip, { kind: 'strip', low: [0], high: [0], color: 'none', stroke: 'var(--muted)' }, ...points];
 }
 
 /** A value of a line at `x`, between its points. */
@@ -127,7 +127,8 @@ function legend(redraw) {
     redraw();
     return !hidden.has(key);
   };
-  const all = [...entries].map(([key, [text, layer]]) => toggle([layer ? swatch(layer) : null, make('span', { text })].filter(Boolean), !hidden.has(key), () => flip(key)));
+  const order = key => [...Object.keys(KINDS), key].indexOf(key);
+  const all = [...entries].sort(([a], [b]) => order(a) - order(b)).map(([key, [text, layer]]) => toggle([layer ? swatch(layer) : null, make('span', { text })].filter(Boolean), !hidden.has(key), () => flip(key)));
   return make('div', { class: 'legend', role: 'group', 'aria-label': 'Legend: shows and hides' }, ...all);
 }
 
@@ -139,7 +140,6 @@ function pictureSection() {
   const residuals = new Chart({ label: `Residuals over ${labels.x_label}.`, layers: residualLayers, xLabel: labels.x_label, yLabel: residualLabel(), height: 190, axes, describe });
   axes.charts = [main, residuals];
   axes.x = null;
-  const redraw = () => axes.changed();
   const reset = () => { residuals.y = null; main.zoom(); };
   const tools = make('div', { class: 'tools', role: 'group', 'aria-label': 'View' },
     button('+', () => main.zoomCenter(0.8), { 'aria-label': 'Zoom in' }), button('−', () => main.zoomCenter(1.25), { 'aria-label': 'Zoom out' }), button('Reset', reset, { id: 'reset' }),
@@ -150,40 +150,38 @@ function pictureSection() {
   const thinned = drawn < total ? ` Of ${plural(total, 'point')}, ${drawn.toLocaleString('en')} are drawn, each for all of its neighbourhood: the paler, the fewer.` : '';
   const strip = shownFits().some(fit => fit.strip != null) && new Set(shownFits().map(fit => fit.strip)).size === 1 ? ' The grey strip of the residuals is ±1 standard deviation.' : '';
   const hint = make('p', { class: 'hint', text: `Drag to zoom, or turn the wheel; double-click to reset.${strip}${thinned}` });
-  return section('Data and fit', make('div', { class: 'bar' }, legend(redraw), tools), main.host, residuals.host, hint, dataTable());
+  return section('Data and fit', make('div', { class: 'bar' }, legend(() => main.redraw()), tools), main.host, residuals.host, hint, dataTable());
 }
 
 /** Observations as a table, made when it is opened. */
 function dataTable() {
   const most = 200;
+  const heading = () => [...(isSingle() ? [] : ['series']), shownFits()[0].x_label, 'observed', 'fitted', 'residual'];
   const rows = () => shownSeries().flatMap(({ fit, series }) => series.points.x.map((x, i) => {
     const { y, fitted } = series.points;
-    const name = isSingle() ? {} : { series: nameOf(fit, series) };
-    return { ...name, [fit.x_label]: x, [`${fit.y_label} observed`]: y[i], fitted: fitted[i], residual: y[i] - fitted[i] };
+    return [...(isSingle() ? [] : [nameOf(fit, series)]), x, y[i], fitted[i], y[i] - fitted[i]];
   })).slice(0, most);
-  const details = make('details', { toggle: () => details.children.length > 1 || details.append(table(`The first ${most} points, at most`, rows())) }, make('summary', { text: 'Points as a table' }));
+  const details = make('details', { toggle: () => details.children.length > 1 || details.append(table(`The first ${most} points, at most`, heading(), rows())) }, make('summary', { text: 'Points as a table' }));
   return details;
 }
 
 const isNumber = value => typeof value === 'number' || ['inf', '-inf', 'NaN'].includes(value);
 
-/** A table of objects; its headings sort it if asked. A cell is a number, a text, or `{ text, sort, act }`. */
-function table(caption, rows, isSorting = false) {
-  const columns = Object.keys(rows[0] || {});
+/** A table; its headings sort it if asked. A cell is a number, a text, or `{ text, sort, act }`. */
+function table(caption, heading, rows, isSorting = false) {
   const plain = cell => (cell && typeof cell === 'object' ? cell.sort : cell);
   const content = cell => (cell && cell.act ? button(cell.text, cell.act, { class: 'link' }) : make('span', { text: cell && typeof cell === 'object' ? cell.text : isNumber(cell) ? number(cell) : cell ?? '' }));
   const isRight = column => rows.some(row => isNumber(plain(row[column])));
-  const lines = rows.map(row => [row, make('tr', {}, ...columns.map((column, i) => make(i ? 'td' : 'th', { scope: i ? null : 'row', class: isRight(column) && 'number' }, content(row[column]))))]);
+  const lines = rows.map(row => [row, make('tr', {}, ...row.map((cell, i) => make(i ? 'td' : 'th', { scope: i ? null : 'row', class: isRight(i) && 'number' }, content(cell))))]);
   const body = make('tbody', {}, ...lines.map(line => line[1]));
   const compare = (a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true }));
-  const sort = (heading, column) => {
-    const direction = heading.getAttribute('aria-sort') === 'ascending' ? -1 : 1;
+  const sort = (chosen, column) => {
+    const direction = chosen.getAttribute('aria-sort') === 'ascending' ? -1 : 1;
     heads.forEach(head => head.removeAttribute('aria-sort'));
-    heading.setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
+    chosen.setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
     body.append(...lines.sort(([a], [b]) => direction * compare(plain(a[column]), plain(b[column]))).map(line => line[1]));
   };
-  const heads = columns.map(column => {
-    const text = column.replace(/_/g, ' ');
+  const heads = heading.map((text, column) => {
     const head = make('th', { scope: 'col', class: isRight(column) && 'number' });
     head.append(isSorting ? button(text, () => sort(head, column), { class: 'sort' }) : text);
     return head;
@@ -215,11 +213,8 @@ function parameterTable(caption, parameters) {
   const relative = p => (typeof p.standard_error === 'number' && p.value && p.state !== 'fixed' ? `${number(Math.abs((100 * p.standard_error) / p.value), 3)} %` : '–');
   const interval = p => (p.interval ? `${number(p.interval.low)} … ${number(p.interval.high)}` : '–');
   const start = parameters.some(p => p.start != null);
-  const rows = parameters.map(p => ({
-    name: p.name, 'value ± standard error': { text: measured(p), sort: p.value }, relative: { text: relative(p), sort: 0 },
-    '95 % interval': { text: interval(p), sort: 0 }, ...(start ? { start: { text: number(p.start), sort: 0 } } : {}), note: note(p),
-  }));
-  return table(caption, rows);
+  const heading = ['name', 'value ± standard error', 'relative', '95 % interval', ...(start ? ['start'] : []), 'note'];
+  return table(caption, heading, parameters.map(p => [p.name, ...[measured(p), relative(p), interval(p), ...(start ? [number(p.start)] : [])].map(text => ({ text, sort: 0 })), note(p)]));
 }
 
 function statusWords(fit) {
@@ -235,8 +230,8 @@ function status(fit) {
   return make('div', { class: `status ${kind}` }, make('p', {}, make('strong', { text: `${{ good: '✓', care: '⚠', bad: '✗' }[kind]} ${words}` }), ` ${steps}`), warnings.length ? make('ul', {}, ...warnings) : null);
 }
 
-const TABLES = [['minima', 'Minima'], ['outliers', 'Outliers, left out'], ['profile', 'Profile-likelihood intervals at 95 %'], ['bootstrap', 'Bootstrap, percentile intervals at 95 %'],
-  ['unknowns', 'Unknowns, intervals at 95 %'], ['residual_tests', 'Tests of the residuals']];
+/** A table of the command, in which names have underscores. */
+const ofCommand = (title, { heading, rows }) => table(title, heading.map(text => text.replace(/_/g, ' ')), rows);
 
 function figure(chart, caption) {
   return make('figure', {}, chart.host, make('figcaption', { text: caption }));
@@ -280,9 +275,9 @@ function correlations(fit) {
 }
 
 /** Names and values, without those that are not known. */
-function list(entries) {
+function list(entries, kind) {
   const known = entries.filter(([, value]) => value != null && value !== '');
-  return make('dl', {}, ...known.map(([name, value]) => make('div', {}, make('dt', { text: name }), make('dd', { text: typeof value === 'number' ? number(value) : value }))));
+  return make('dl', { class: kind }, ...known.map(([name, value]) => make('div', {}, make('dt', { text: name }), make('dd', { text: typeof value === 'number' ? number(value) : value }))));
 }
 
 function statistics(fit) {
@@ -299,12 +294,12 @@ function settings(fit) {
 }
 
 function details(fit) {
-  const tables = TABLES.filter(([key]) => fit[key]?.length).map(([key, title]) => table(title, fit[key]));
-  const figures = [quantileFigure(fit), ...fit.profiles.map(profileFigure)].filter(Boolean);
+  const tables = fit.tables.map(([title, rows]) => ofCommand(title, rows));
+  const figures = [quantileFigure(fit), ...fit.profiles.map(profileFigure), correlations(fit)].filter(Boolean);
   return [
-    section('Parameters', parameterTable('Parameters', fit.parameters), parameterTable('Derived quantities', fit.derived), tables),
+    section('Parameters', parameterTable('As they were fitted', fit.parameters), parameterTable('Derived quantities', fit.derived), tables),
     section('Goodness of fit', statistics(fit)),
-    section('Diagnostics', make('div', { class: 'figures' }, ...figures), correlations(fit)),
+    section('Diagnostics', make('div', { class: 'figures' }, ...figures)),
     section('Model and settings', settings(fit)),
   ];
 }
@@ -318,24 +313,23 @@ function select(index) {
 
 /** All groups: a table that sorts, and a small picture of each. */
 function overview() {
-  const rows = fits.map((fit, i) => ({
-    [data.group_by]: { text: fit.group, sort: fit.group, act: () => select(i) }, rows: fit.data.observations,
-    ...Object.fromEntries(fit.parameters.map(p => [p.name, { text: measured(p), sort: p.value }])),
-    'residual sd': fit.statistics.residual_standard_deviation, 'R²': fit.statistics.r_squared, status: statusWords(fit)[1].replace('The fit has ', '').replace('.', ''),
-  }));
+  const heading = [data.group_by, 'points', ...fits[0].parameters.map(p => p.name), 'residual sd', 'R²', 'status'];
+  const rows = fits.map((fit, i) => [
+    { text: fit.group, sort: fit.group, act: () => select(i) }, fit.data.observations, ...fit.parameters.map(p => ({ text: measured(p), sort: p.value })),
+    fit.statistics.residual_standard_deviation, fit.statistics.r_squared, statusWords(fit)[1].replace('The fit has ', '').replace('.', ''),
+  ]);
   const small = fits.map((fit, i) => {
     const layers = () => fit.series.flatMap(series => layersOf({ fit, series, style: 0 }, fit.series.length === 1, true));
     const chart = new Chart({ label: `${data.group_by} ${fit.group}`, layers, height: 110, isSmall: true, axes: { logX: data.log[0] }, logY: data.log[1] });
     chart.svg.setAttribute('aria-hidden', 'true');
     return make('button', { type: 'button', class: 'small', click: () => select(i) }, chart.host, make('span', { text: fit.group }));
   });
-  return section('Groups', table(`A fit for each ${data.group_by}`, rows, true), make('div', { class: 'multiples' }, ...small));
+  return section('Groups', table(`A fit for each ${data.group_by}`, heading, rows, true), make('div', { class: 'multiples' }, ...small));
 }
 
 function originSection() {
-  const hash = origin.sha256 || 'not a file that could be read again';
-  return section('Origin', list([['command', origin.command], ['data', origin.file], ['SHA-256 of the data', hash], ['program', `marquardt ${origin.version}`],
-    ['date', `${new Date(1000 * origin.seconds).toISOString().replace('T', ' ').slice(0, 16)} UTC`]]));
+  return section('Origin', list([['command', origin.command], ['data', origin.file], ['SHA-256 of the data', origin.sha256], ['program', `marquardt ${origin.version}`],
+    ['date', `${new Date(1000 * origin.seconds).toISOString().replace('T', ' ').slice(0, 16)} UTC`]], 'lines'));
 }
 
 /** Light or dark, as the system has it until a button is pressed. */
@@ -361,7 +355,7 @@ const rest = make('div');
 /** Shows the selected fit. */
 function render() {
   const fit = fits[selected];
-  const tests = data.tests?.length ? section('Is a parameter the same in all groups?', table('Tests', data.tests)) : null;
+  const tests = data.tests ? section('Is a parameter the same in all groups?', ofCommand('Tests', data.tests)) : null;
   picture.replaceChildren(...[fits.length > 1 ? chooser() : null, fit && fits.length > 1 ? status(fit) : null, pictureSection()].filter(Boolean));
   rest.replaceChildren(...[...(fit ? details(fit) : []), tests, originSection()].filter(Boolean));
   main.querySelectorAll('.small').forEach((one, i) => one.setAttribute('aria-pressed', String(i === selected)));
