@@ -13,4 +13,5 @@ mod gnuplot;
 mod groups;
 mod many;
 mod output;
+mod page;
 mod predict;

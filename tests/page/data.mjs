@@ -29,7 +29,7 @@ export const FITS = {
     arguments: ['--model', 'exponential_decay_offset'],
   },
   peaks: {
-    file: () => csv('energy,counts', 200, (i, normal) => [0.1 * i, 50 * peak(0.1 * i, 6, 0.8) + 80 * peak(0.1 * i, 9, 1.1) + i / 10 + 5 + 1.5 * normal()]),
+    file: () => csv('energy,counts', 200, (i, normal) => [0.1 * i, 50 * peak(0.1 * i, 5, 0.8) + 80 * peak(0.1 * i, 10, 1.1) + i / 10 + 5 + 1.5 * normal()]),
     arguments: ['--model', 'gaussian+gaussian+linear', '--sigma', '1.5', '--absolute-sigma'],
   },
   groups: {

@@ -72,10 +72,13 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         plot.title(report.summary.title.clone().unwrap_or_default()).save(path)?;
     }
     if let Some(path) = &arguments.output.residuals {
-        output::write(path, &residuals(&without(&data, &outliers), &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?)?;
+        output::write(
+            path,
+            &residuals(&data.without(fit.omitted_rows()), &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?,
+        )?;
     }
     if let Some(path) = &arguments.output.report {
-        let used = without(&data, &outliers);
+        let used = data.without(fit.omitted_rows());
         let shown = FitOnPage {
             name: None,
             fit: &fit,
@@ -127,11 +130,6 @@ pub fn residuals(data: &SelectedData, fitted: &[f64], fitted_x: Option<ArrayView
         table.row([Cell::Count(data.line(row))].into_iter().chain(numbers.map(Cell::Number)));
     }
     table
-}
-
-/// The data without outliers.
-pub fn without(data: &SelectedData, outliers: &[Outlier<f64>]) -> SelectedData {
-    data.without(&outliers.iter().map(|outlier| outlier.row).collect::<Vec<_>>())
 }
 
 /// A row for each outlier.

@@ -11,7 +11,7 @@ use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
 use crate::data::SelectedData;
 use crate::failure::{Ending, Failure, quoted};
-use crate::fit::{outlier_table, residuals, title, titled, without};
+use crate::fit::{outlier_table, residuals, title, titled};
 use crate::group_results::{GroupReport, GroupResults};
 use crate::inference::Inference;
 use crate::output;
@@ -118,7 +118,7 @@ impl<'a> GroupFits<'a> {
             if arguments.output.plot.is_some() {
                 pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
             }
-            let used = without(&group.data, &outliers);
+            let used = group.data.without(fit.omitted_rows());
             pictures
                 .residuals
                 .append(residuals(&used, &fit.fitted().to_vec(), fit.fitted_x()).in_group(by, &group.name));
@@ -163,8 +163,9 @@ impl<'a> GroupFits<'a> {
         if arguments.output.plot.is_some() {
             pictures.series.extend(fit.plot_series()?);
         }
-        for (group, set) in self.groups.iter().zip(fit.data_sets()?) {
-            pictures.residuals.append(residuals(&group.data, &set.fitted, None).in_group(by, &group.name));
+        let used = self.used(fit.omitted_rows());
+        for ((group, set), used) in self.groups.iter().zip(fit.data_sets()?).zip(&used) {
+            pictures.residuals.append(residuals(used, &set.fitted, None).in_group(by, &group.name));
             let stored =
                 fit.data_set_to_stored(&group.name).map(|stored| FitOfColumns::new(stored.without_data(), &group.data));
             let stored = stored.expect("each group is a data set");
@@ -176,7 +177,7 @@ impl<'a> GroupFits<'a> {
         let fitted = Ending::of_fit(&fit);
         let report = FitReport { summary, inference, minima: None, outliers: None, stored: None, fitted };
         if arguments.output.report.is_some() {
-            let data = self.groups.iter().map(|group| &group.data).collect();
+            let data = used.iter().collect();
             let shown = FitOnPage {
                 name: None,
                 fit: &fit,
@@ -191,6 +192,18 @@ impl<'a> GroupFits<'a> {
         }
         results.shared = Some(report);
         Ok(())
+    }
+
+    /// The data of the groups without some rows, which are counted from group to group.
+    fn used(&self, omitted: &[usize]) -> Vec<SelectedData> {
+        let (mut first, mut used) = (0, Vec::new());
+        for Group { data, .. } in &self.groups {
+            let rows = first..first + data.y.nrows();
+            let own = omitted.iter().filter(|row| rows.contains(row)).map(|row| row - first).collect::<Vec<_>>();
+            used.push(data.without(&own));
+            first = rows.end;
+        }
+        used
     }
 
     /// One fit of all groups, in which they share these parameters, from where the fits of the groups ended.

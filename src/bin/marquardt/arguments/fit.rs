@@ -35,7 +35,8 @@ use crate::assignments::{self, NamedValue, Replicates};
       --bode bode.svg --formula 'r0 + r1/(1+i*omega*r1*c)'
   marquardt fit impedance.csv --x omega --y modulus --complex \\
       --formula 'abs(r0 + r1/(1+i*omega*r1*c))'
-  marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1")]
+  marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1
+  marquardt fit peak.csv --model gaussian+linear --profile --report fit.html")]
 pub struct FitArguments {
     #[command(flatten)]
     pub data: DataArguments,

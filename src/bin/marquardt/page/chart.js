@@ -32,7 +32,7 @@ function number(value, digits = 6) {
   const size = Math.abs(rounded);
   if (rounded === 0 || (size >= 1e-4 && size < 1e6)) return minus(String(rounded));
   const [mantissa, exponent] = rounded.toExponential().split('e');
-  return minus(mantissa) + '×10' + superscript(Number(exponent));
+  return (mantissa === '1' ? '' : `${minus(mantissa)}×`) + '10' + superscript(Number(exponent));
 }
 
 /** Round numbers between two others, about `count`. */
@@ -50,7 +50,7 @@ function ticks(low, high, count, isLog) {
   }
   const raw = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].find(factor => factor * power >= 0.999 * raw) * power;
+  const step = [1, 2, 5, 10].find(factor => factor * power >= 0.7 * raw) * power;
   if (!(step > 0 && low + step > low)) return [low];
   const values = [];
   for (let i = Math.ceil(low / step); i * step <= high; i++) values.push(Number((i * step).toPrecision(12)));
@@ -136,7 +136,7 @@ class Chart {
     const { isSmall } = this;
     const panelHeight = this.height - (isSmall ? 8 : this.xLabel ? 46 : 24) - 8;
     const y = this.y || this.naturalY(layers);
-    const yTicks = ticks(...y, isSmall ? 2 : Math.max(2, panelHeight / 45), this.logY);
+    const yTicks = ticks(...y, isSmall ? 2 : Math.max(2, panelHeight / 36), this.logY);
     const longest = Math.max(...yTicks.map(value => number(value, 10).length));
     this.margin = isSmall ? 4 : 26 + 7 * longest;
     const linked = this.axes.charts || [this];
@@ -215,6 +215,7 @@ class Chart {
       path += `${pen}${px(x)} ${py(layer.y[i])}`;
       pen = 'L';
     });
+    if (layer.hasRim) inner.append(shape('path', { d: path, class: 'line rim' }));
     inner.append(shape('path', { d: path, stroke: layer.color, class: 'line', 'stroke-width': layer.thickness || 2, 'stroke-dasharray': layer.dash }));
   }
 

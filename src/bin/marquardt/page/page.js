@@ -28,7 +28,7 @@ function layersOf({ fit, series, style }, isSingle, isSmall) {
   const name = nameOf(fit, series);
   const base = { fit, series, name, symbol: own };
   const band = (kind, opacity) => ({ ...base, kind: 'band', key: kind, x: series[kind][0], low: series[kind][1], high: series[kind][2], color: color(curve), opacity });
-  const line = { ...base, kind: 'line', key: 'curve', x: series.line[0], y: series.line[1], color: color(curve), dash: isSingle ? null : DASHES[Math.floor(style / 7) % 5], thickness: isSmall ? 1.5 : 2.2 };
+  const line = { ...base, kind: 'line', key: 'curve', x: series.line[0], y: series.line[1], color: color(curve), dash: isSingle ? null : DASHES[Math.floor(style / 7) % 5], thickness: isSmall ? 1.5 : 2.2, hasRim: points.x.length > 1000 };
   const terms = series.terms.map((term, i) => ({ ...base, kind: 'line', key: `${i + 1}. ${term.name}`, x: term.line[0], y: term.line[1], color: color(i + 2), dash: DASHES[1 + (i % 4)], thickness: 1.6 }));
   const layers = [
     band('prediction', 0.1), band('confidence', 0.25), ...(isSmall ? [] : terms),
@@ -127,7 +127,7 @@ function legend(redraw) {
     redraw();
     return !hidden.has(key);
   };
-  const order = key => [...Object.keys(KINDS), key].indexOf(key);
+  const order = key => (key.startsWith('series ') ? -1 : [...Object.keys(KINDS), key].indexOf(key));
   const all = [...entries].sort(([a], [b]) => order(a) - order(b)).map(([key, [text, layer]]) => toggle([layer ? swatch(layer) : null, make('span', { text })].filter(Boolean), !hidden.has(key), () => flip(key)));
   return make('div', { class: 'legend', role: 'group', 'aria-label': 'Legend: shows and hides' }, ...all);
 }
@@ -262,34 +262,36 @@ function profileFigure({ name, line: [x, tau], interval: [low, high] }) {
 function correlations(fit) {
   const names = fit.parameters.map(p => p.name);
   if (names.length < 2 || names.length > 40) return null;
-  const cell = value => {
-    const td = make('td', { text: value == null ? '–' : minus(value.toFixed(2)) });
+  const isKnown = i => fit.parameters[i].standard_error > 0;
+  const cell = (value, i, j) => {
+    const td = make('td', { text: isKnown(i) && isKnown(j) ? minus((Math.round(100 * value) / 100 + 0).toFixed(2)) : '–' });
     td.style.setProperty('--share', `${Math.round(45 * Math.abs(value || 0))}%`);
-    td.className = value < 0 ? 'negative' : 'positive';
+    td.className = !isKnown(i) || !isKnown(j) ? '' : value < 0 ? 'negative' : 'positive';
     return td;
   };
-  const rows = fit.correlation.map((row, i) => make('tr', {}, make('th', { scope: 'row', text: names[i] }), ...row.map(cell)));
+  const rows = fit.correlation.map((row, i) => make('tr', {}, make('th', { scope: 'row', text: names[i] }), ...row.map((value, j) => cell(value, i, j))));
   const head = make('tr', {}, make('td'), ...names.map(text => make('th', { scope: 'col', text })));
-  const heat = make('table', { class: 'heat' }, make('caption', { text: 'Correlations of the parameters' }), make('thead', {}, head), make('tbody', {}, ...rows));
-  return make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Correlations' }, heat);
+  const isTall = names.some(name => name.length > 8);
+  const heat = make('table', { class: isTall ? 'heat tall' : 'heat' }, make('caption', { text: 'Correlations of the parameters' }), make('thead', {}, head), make('tbody', {}, ...rows));
+  return make('div', { class: names.length > 5 ? 'scroll whole' : 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Correlations' }, heat);
 }
 
 /** Names and values, without those that are not known. */
 function list(entries, kind) {
   const known = entries.filter(([, value]) => value != null && value !== '');
-  return make('dl', { class: kind }, ...known.map(([name, value]) => make('div', {}, make('dt', { text: name }), make('dd', { text: typeof value === 'number' ? number(value) : value }))));
+  return make('dl', { class: kind }, ...known.map(([name, value]) => make('div', {}, make('dt', { text: name }), make('dd', { text: Number.isInteger(value) ? value.toLocaleString('en') : isNumber(value) ? number(value) : value }))));
 }
 
 function statistics(fit) {
   const s = fit.statistics;
   return list([['observations', fit.data.observations], ['rows left out', fit.data.omitted || null], ['degrees of freedom', s.degrees_of_freedom],
     ['residual sum of squares', s.residual_sum_of_squares], ['residual standard deviation', s.residual_standard_deviation], ['χ²', s.chi_squared],
-    ['reduced χ²', s.reduced_chi_squared], ['R²', s.r_squared], ['AIC', s.aic], ['AICc', s.aicc], ['BIC', s.bic]]);
+    ['reduced χ²', s.reduced_chi_squared], ['R²', s.r_squared], ['AIC', s.aic], ['AICc', s.aicc], ['BIC', s.bic]], 'close');
 }
 
 function settings(fit) {
   const loss = fit.data.loss && `${fit.data.loss.name}, scale ${number(fit.data.loss.scale)}`;
-  return list([['model', fit.curve], ['formula', fit.model], ['noise', fit.data.noise || 'the same for all points, from the residuals'], ['loss', loss || 'least squares'], ['steps', fit.iterations],
+  return list([['model', fit.curve], ['noise', fit.data.noise || 'the same for all points, from the residuals'], ['loss', loss || 'least squares'], ['steps', fit.iterations],
     ['evaluations', `${fit.evaluations}, ${fit.derivative_evaluations} of them with derivatives`], ['attempts', fit.attempts > 1 ? `${fit.attempts}; kept: ${fit.kept_attempt}` : null]]);
 }
 
@@ -306,7 +308,6 @@ function details(fit) {
 
 function select(index) {
   selected = index;
-  hidden.clear();
   render();
   document.getElementById('picture').scrollIntoView({ behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth' });
 }
@@ -355,6 +356,11 @@ const rest = make('div');
 /** Shows the selected fit. */
 function render() {
   const fit = fits[selected];
+  const count = shownSeries().length;
+  hidden.clear();
+  // Of many series, the bands would hide the curves.
+  if (count > 1) hidden.add('prediction');
+  if (count > 4) hidden.add('confidence');
   const tests = data.tests ? section('Is a parameter the same in all groups?', ofCommand('Tests', data.tests)) : null;
   picture.replaceChildren(...[fits.length > 1 ? chooser() : null, fit && fits.length > 1 ? status(fit) : null, pictureSection()].filter(Boolean));
   rest.replaceChildren(...[...(fit ? details(fit) : []), tests, originSection()].filter(Boolean));

@@ -8,6 +8,9 @@ use statrs::distribution::{ContinuousCDF, Normal};
 /// Residuals of a picture of quantiles, at most.
 const QUANTILES: usize = 400;
 
+/// Factor that scatters indices.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Observations of one series, in columns.
 #[derive(Default)]
 pub struct Points {
@@ -19,7 +22,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// The columns, thinned to about `most` points: of several in a cell, the first stands for all, with their number.
+    /// The columns, thinned to about `most` points: of several in a cell, one stands for all, with their number.
     pub fn to_json(&self, most: usize) -> Value {
         let total = self.x.len();
         let kept = if total > most { self.thinned(most) } else { (0..total).map(|index| (index, 1)).collect() };
@@ -43,7 +46,12 @@ impl Points {
         for (rank, &index) in order.iter().enumerate() {
             let column = (side * rank as f64 / order.len() as f64) as u32;
             let row = (side * (self.residuals[index] - low) / (high - low)) as u32;
-            cells.entry((column, row)).or_insert((index, 0)).1 += 1;
+            let (kept, count) = cells.entry((column, row)).or_insert((index, 0));
+            *count += 1;
+            // Any of them alike, or else there were stripes.
+            if (index as u64).wrapping_mul(GOLDEN) % u64::from(*count) == 0 {
+                *kept = index;
+            }
         }
         cells.into_values().collect()
     }
