@@ -294,12 +294,14 @@ class Chart {
       blur: () => this.hover(null),
       keydown: event => this.press(event),
     }, []);
+    let factor = 1;
     this.host.addEventListener('wheel', event => {
       const at = place(event);
       if (!isInside(at)) return;
       event.preventDefault();
-      this.hover(null);
-      this.zoomAt(...at, Math.exp(Math.max(-0.5, Math.min(0.5, 0.002 * event.deltaY))));
+      // The wheel turns faster than pictures are drawn.
+      if (factor === 1) requestAnimationFrame(() => { this.hover(null); this.zoomAt(...at, factor); factor = 1; });
+      factor *= Math.exp(Math.max(-0.5, Math.min(0.5, 0.002 * event.deltaY)));
     }, { passive: false });
   }
 

@@ -17,6 +17,9 @@ const FEWEST_POINTS: usize = 150;
 /// Fits beyond which curves are drawn through fewer points.
 const FEW_FITS: usize = 8;
 
+/// Of so many points of a curve, one at least is drawn.
+const LARGEST_STEP: usize = 8;
+
 /// Digits of curves: more than pixels.
 const DIGITS: usize = 6;
 
@@ -101,10 +104,10 @@ impl FitOnPage<'_, '_> {
 
     fn series(&self, series: &Series, points: Value) -> Value {
         let (name, curve, bands) = series.lines();
-        let step = 1 + self.fits / FEW_FITS;
-        let curve: Vec<(f64, f64)> = curve.iter().copied().step_by(step).collect();
+        let curve = self.fewer(curve);
         let band = |edges: &[(f64, f64, f64)]| {
-            let edges = || edges.iter().step_by(step);
+            let edges = self.fewer(edges);
+            let edges = || edges.iter();
             json!([
                 column(edges().map(|edge| edge.0)),
                 column(edges().map(|edge| edge.1)),
@@ -119,7 +122,7 @@ impl FitOnPage<'_, '_> {
         let outliers = || self.outliers.iter().filter(|_| self.is_over_x());
         let outlier_x = outliers().map(|outlier| self.all_data.x[[outlier.row, 0]]);
         json!({
-            "name": name.or(self.name),
+            "name": self.name.into_iter().chain(name).collect::<Vec<_>>().join(" "),
             "points": points,
             "line": [column(x()), column(curve.iter().map(|point| point.1))],
             "confidence": band(bands[0]),
@@ -127,6 +130,13 @@ impl FitOnPage<'_, '_> {
             "terms": terms.collect::<Vec<_>>(),
             "outliers": [column(outlier_x), column(outliers().map(|outlier| outlier.y))],
         })
+    }
+
+    /// Points of a curve, fewer if there are many fits.
+    fn fewer<P: Copy>(&self, points: &[P]) -> Vec<P> {
+        let step = (1 + self.fits / FEW_FITS).min(LARGEST_STEP);
+        let is_kept = |&index: &usize| index.is_multiple_of(step) || index + 1 == points.len();
+        (0..points.len()).filter(is_kept).map(|index| points[index]).collect()
     }
 
     /// The terms of a sum with their parameters; none of another model, or if groups are fitted together.
