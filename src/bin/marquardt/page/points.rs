@@ -49,7 +49,7 @@ impl Points {
             let (kept, count) = cells.entry((column, row)).or_insert((index, 0));
             *count += 1;
             // Any of them alike, or else there were stripes.
-            if (index as u64).wrapping_mul(GOLDEN) % u64::from(*count) == 0 {
+            if (index as u64).wrapping_mul(GOLDEN).is_multiple_of(u64::from(*count)) {
                 *kept = index;
             }
         }
@@ -64,7 +64,7 @@ pub fn quantiles<'p>(points: impl Iterator<Item = &'p Points>) -> Value {
     residuals.sort_by(f64::total_cmp);
     let (count, step) = (residuals.len(), residuals.len().div_ceil(QUANTILES).max(1));
     let end = QUANTILES / 8;
-    let is_kept = |index: usize| index < end || index + end >= count || index % step == 0;
+    let is_kept = |index: usize| index < end || index + end >= count || index.is_multiple_of(step);
     let quantile = |index: usize| Normal::standard().inverse_cdf((index as f64 + 0.625) / (count as f64 + 0.25));
     let kept: Vec<usize> = (0..count).filter(|&index| is_kept(index)).collect();
     let normal: Value = kept.iter().map(|&index| rounded(quantile(index), 6)).collect();
