@@ -14,3 +14,4 @@ mod groups;
 mod many;
 mod output;
 mod predict;
+mod settings;

@@ -21,6 +21,7 @@ mod parameter_tests;
 mod predict;
 mod report;
 mod row_values;
+mod settings;
 mod shell;
 mod source;
 mod stored;
@@ -29,13 +30,12 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use arguments::{Arguments, Command};
-use clap::Parser;
+use arguments::Command;
 use failure::{Ending, Failure};
+use settings::Settings;
 
 fn main() -> ExitCode {
-    let Arguments { command } = Arguments::parse();
-    match run(&command) {
+    match run_as_asked() {
         Ok(ending) => ending.into(),
         // A reader that has seen enough, such as `head`, is no failure.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
@@ -44,6 +44,14 @@ fn main() -> ExitCode {
             Ending::BadInput.into()
         }
     }
+}
+
+/// Runs by the command line and the settings that it names, and writes these where that is asked for.
+fn run_as_asked() -> Result<Ending, Failure> {
+    let settings = Settings::parse()?;
+    let ending = run(&settings.arguments.command)?;
+    settings.write()?;
+    Ok(ending)
 }
 
 fn run(command: &Command) -> Result<Ending, Failure> {

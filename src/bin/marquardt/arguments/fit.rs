@@ -2,7 +2,7 @@
 
 use clap::{Args, value_parser};
 
-use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments};
+use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments, SettingsArguments};
 use crate::assignments::{self, NamedValue, Replicates};
 
 #[derive(Debug, Clone, Args)]
@@ -35,6 +35,8 @@ use crate::assignments::{self, NamedValue, Replicates};
       --bode bode.svg --formula 'r0 + r1/(1+i*omega*r1*c)'
   marquardt fit impedance.csv --x omega --y modulus --complex \\
       --formula 'abs(r0 + r1/(1+i*omega*r1*c))'
+  marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --counts --write-config study.toml
+  marquardt fit --config study.toml --profile
   marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1")]
 pub struct FitArguments {
     #[command(flatten)]
@@ -71,6 +73,8 @@ pub struct FitArguments {
     pub groups: GroupArguments,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub settings: SettingsArguments,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -9,6 +9,7 @@ mod method;
 mod output;
 mod parameters;
 mod predict;
+mod settings;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -21,6 +22,7 @@ pub use method::MethodArguments;
 pub use output::OutputArguments;
 pub use parameters::{ParameterArguments, check_once};
 pub use predict::PredictArguments;
+pub use settings::SettingsArguments;
 
 use crate::assignments::{self, NamedValue};
 
@@ -79,6 +81,8 @@ pub struct CompareArguments {
     pub method: MethodArguments,
     #[command(flatten)]
     pub formats: FormatArguments,
+    #[command(flatten)]
+    pub settings: SettingsArguments,
 }
 
 /// Arguments of `marquardt models`.
