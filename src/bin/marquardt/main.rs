@@ -20,6 +20,7 @@ mod output;
 mod parameter_tests;
 mod predict;
 mod report;
+mod row_formula;
 mod row_values;
 mod settings;
 mod shell;

@@ -35,6 +35,8 @@ use crate::assignments::{self, NamedValue, Replicates};
       --bode bode.svg --formula 'r0 + r1/(1+i*omega*r1*c)'
   marquardt fit impedance.csv --x omega --y modulus --complex \\
       --formula 'abs(r0 + r1/(1+i*omega*r1*c))'
+  marquardt fit plate.csv --let 'logdose=log10(dose+1)' --x logdose --y response --model logistic \\
+      --where 'dose*2 < 300 and response > 0.1'
   marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --counts --write-config study.toml
   marquardt fit --config study.toml --profile
   marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1")]
