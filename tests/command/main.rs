@@ -6,6 +6,7 @@ mod complex;
 mod data;
 mod documents;
 mod endings;
+mod equations;
 #[cfg(unix)]
 mod examples;
 mod fit;

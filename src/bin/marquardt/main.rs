@@ -7,6 +7,8 @@ mod condition;
 mod curve;
 mod curve_fit;
 mod data;
+#[cfg(feature = "ode")]
+mod equations;
 mod failure;
 mod fit;
 mod group_results;
@@ -57,6 +59,8 @@ fn run_as_asked() -> Result<Ending, Failure> {
 
 fn run(command: &Command) -> Result<Ending, Failure> {
     match command {
+        #[cfg(feature = "ode")]
+        Command::Fit(arguments) if !arguments.equations.ode.is_empty() => equations::run(arguments),
         Command::Fit(arguments) => fit::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Many(arguments) => many::run(arguments),

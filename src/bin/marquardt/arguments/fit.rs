@@ -35,6 +35,8 @@ use crate::assignments::{self, NamedValue, Replicates};
       --bode bode.svg --formula 'r0 + r1/(1+i*omega*r1*c)'
   marquardt fit impedance.csv --x omega --y modulus --complex \\
       --formula 'abs(r0 + r1/(1+i*omega*r1*c))'
+  marquardt fit drug.csv --ode 'gut=-ka*gut' --ode 'blood=ka*gut-ke*blood' --initial gut=100 \\
+      --initial blood=0 --observe blood/v --start ke=0.1,v=10 --stiff --initial-time 0
   marquardt fit plate.csv --let 'logdose=log10(dose+1)' --x logdose --y response --model logistic \\
       --where 'dose*2 < 300 and response > 0.1'
   marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --counts --write-config study.toml
@@ -45,6 +47,9 @@ pub struct FitArguments {
     pub data: DataArguments,
     #[command(flatten)]
     pub curve: CurveArguments,
+    #[cfg(feature = "ode")]
+    #[command(flatten)]
+    pub equations: super::EquationArguments,
     #[command(flatten)]
     pub method: MethodArguments,
     /// Leaves outliers out, at a false discovery rate; 0.01 unless given

@@ -2,6 +2,8 @@
 
 mod curve;
 mod data;
+#[cfg(feature = "ode")]
+mod equations;
 mod fit;
 mod formats;
 mod many;
@@ -15,6 +17,8 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 pub use curve::CurveArguments;
 pub use data::DataArguments;
+#[cfg(feature = "ode")]
+pub use equations::EquationArguments;
 pub use fit::FitArguments;
 pub use formats::FormatArguments;
 pub use many::ManyArguments;
