@@ -59,7 +59,7 @@ pub fn with_options<'a, C: Curve<f64>>(
     if method.counts {
         fit = fit.counts();
     }
-    Ok(fit.solver(solver(method)?).retry(!method.no_retry))
+    Ok(fit.variable_projection(method.variable_projection).solver(solver(method)?).retry(!method.no_retry))
 }
 
 /// The same, with the quantities that `marquardt fit` derives.

@@ -14,7 +14,7 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit sums.csv --formula 'a*exp(-k*t)+b*exp(-q*t)' --fix q=0.1 --tie 'b=1-a' --profile
   marquardt fit sums.csv --formula 'a*exp(-k*t)+b*exp(-q*t)' --start k=1,q=0.1 --constrain 'q<k' \\
       --constrain 'a+b<=1'
-  marquardt fit enzyme.csv --formula 'v*conc/(k+conc)' --y rate --no-retry
+  marquardt fit enzyme.csv --formula 'v*conc/(k+conc)' --y rate --no-retry --variable-projection
   marquardt fit peak.csv --model gaussian+linear --robust=cauchy --f-scale 0.1 --residuals r.csv
   marquardt fit wave.csv --formula 'a*sin(w*x)' --multi-start=64 --range a=0..2,w=0..9 --seed 1
   marquardt fit plate.csv --x dose --y response --model hill --group-by compound --share vmax
