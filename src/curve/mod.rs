@@ -128,7 +128,7 @@ pub use nan_policy::NanPolicy;
 pub use nested::{FTest, f_test, likelihood_ratio_test};
 pub use numeric_rows::FromNumericRows;
 #[cfg(feature = "ode")]
-pub use ode::{FromDifferentialEquations, Integrator};
+pub use ode::{EquationClosures, EquationFormulas, EquationsError, FromDifferentialEquations, Integrator};
 pub use parameters::Parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 pub use plot::{Plot, PlotError, Series};

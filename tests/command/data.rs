@@ -301,3 +301,31 @@ fn counts_are_integers() {
     let message = folder.run(&["fit", "data.csv", "--model", "linear", "--counts"]).refused();
     assert_eq!(message, "data.csv, line 3, column \"y\": 2.5 is no count, which is an integer");
 }
+
+#[test]
+fn columns_are_computed() {
+    let rows: String = (1..=12).map(|i| format!("{},{}\n", 10_i32.pow(i / 2), 3 * i + i % 2)).collect();
+    let folder = Folder::with("dose,rate\n".to_owned() + &rows + "0,7\n,8\n");
+    let fit = |more: &[&str]| folder.run(&[&["fit", "data.csv", "--json", "--omit-missing"], more].concat());
+    let computed = ["--let", "logdose=log10(dose)", "--let", "twice = 2*logdose", "--where", "dose > 0"];
+    let found = fit(&[&computed[..], &["--x", "twice", "--y", "rate", "--model", "linear"]].concat()).json();
+    let expected = fit(&["--formula", "slope*2*log10(dose) + intercept", "--where", "0 < dose"]).json();
+    assert_close(value(&found, "slope"), value(&expected, "slope"), 1e-9);
+    assert_eq!(found["data"]["observations"], 12);
+    // Formulas have them, and conditions of any form.
+    let over = ["--let", "l=log10(dose)", "--formula", "a + b*l", "--where", "dose*2 > 1 and (rate < 30 or rate > 33)"];
+    let over = fit(&over).json();
+    assert_eq!(over["data"]["observations"], 11, "{over}");
+    let refused = |more: &[&str]| fit(&[more, &["--model", "linear"]].concat()).refused();
+    assert_eq!(refused(&["--let", "l=log(dse)"]), "--let: there is no column \"dse\", only \"dose\", \"rate\"");
+    assert!(
+        refused(&["--let", "dose=2*rate"]).contains("both named \"dose\""),
+        "{}",
+        refused(&["--let", "dose=2*rate"])
+    );
+    assert!(refused(&["--let", "l=log10(dose", "--x", "l"]).contains("closing parenthesis"));
+    assert!(
+        refused(&["--let", "l=log10(dose)", "--x", "l", "--y", "rate"]).contains("line 14, column \"l\": \"-inf\"")
+    );
+    assert_eq!(refused(&["--where", "2*dse > 3"]), "--where: there is no column \"dse\", only \"dose\", \"rate\"");
+}

@@ -42,6 +42,11 @@ fn folder() -> Folder {
         vec![w, re, im, re.hypot(im)]
     };
     folder.write("impedance.csv", csv("omega,re,im,modulus", 31, impedance));
+    let oral = |t: f64, noise: f64| {
+        let t = t + 0.5;
+        vec![t, 100.0 * 1.2 / (20.0 * 0.95) * ((-0.25 * t).exp() - (-1.2 * t).exp()) + 0.01 * noise]
+    };
+    folder.write("drug.csv", csv("hours,conc", 12, oral));
     let peak = |x: f64| (-0.5 * ((x - 20.0) / 4.0_f64).powi(2)).exp();
     folder.write("peak.csv", csv("x,y", 60, |x, noise| vec![x, 10.0 * peak(x) + 0.1 * x + 0.2 * noise]));
     folder.write("wave.csv", csv("x,y", 60, |x, noise| vec![0.1 * x, 1.5 * (0.2 * x).sin() + 0.1 * noise]));

@@ -6,6 +6,7 @@ mod complex;
 mod data;
 mod documents;
 mod endings;
+mod equations;
 #[cfg(unix)]
 mod examples;
 mod fit;
@@ -15,3 +16,4 @@ mod many;
 mod output;
 mod page;
 mod predict;
+mod settings;

@@ -2,8 +2,12 @@
 
 use std::str::FromStr;
 
-use marquardt::curve::{TableError, TableRow};
+use marquardt::Formula;
+use marquardt::curve::{Table, TableError, TableRow};
 use thiserror::Error;
+
+use crate::failure::Failure;
+use crate::row_formula::RowFormula;
 
 /// Reason why a text is no condition.
 #[derive(Debug, Error, PartialEq)]
@@ -12,10 +16,12 @@ pub struct ConditionError {
     text: String,
 }
 
-/// Comparisons of columns with values, of which all must hold in one of several alternatives.
+/// Comparisons of columns with values, of which all must hold in one of several alternatives; or else any condition of a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
-    /// Joined by `or`.
+    /// Formula that is one where the condition holds, and otherwise zero; none if it has texts.
+    formula: Option<String>,
+    /// Joined by `or`; empty if the condition has another form.
     alternatives: Vec<Vec<ColumnTest>>,
 }
 
@@ -50,9 +56,37 @@ const RELATIONS: [(&str, Relation); 8] = [
 ];
 
 impl Condition {
+    /// Returns true if a table has all columns that occur.
+    pub fn is_over(&self, table: &Table) -> bool {
+        let compares = self.compares_columns_of(table);
+        compares || self.formula().is_some_and(|formula| RowFormula::parse(formula, table, "--where").is_ok())
+    }
+
+    /// The condition is made of comparisons with columns that the table has.
+    fn compares_columns_of(&self, table: &Table) -> bool {
+        let is_column = |name: &str| !matches!(table.column(name), Err(TableError::NoSuchColumn { .. }));
+        !self.alternatives.is_empty() && self.columns().all(is_column)
+    }
+
+    /// The rows of a table that fulfil the condition.
+    pub fn filter(&self, table: Table) -> Result<Table, Failure> {
+        match &self.formula {
+            Some(formula) if !self.compares_columns_of(&table) => {
+                let holds = RowFormula::parse(formula, &table, "--where")?.values(0..table.rows());
+                Ok(table.filter(|row| Ok(holds[row.index()] == 1.0))?)
+            }
+            _ => Ok(table.filter(|row| self.holds(row))?),
+        }
+    }
+
+    /// The condition as a formula.
+    pub fn formula(&self) -> Option<&str> {
+        self.formula.as_deref()
+    }
+
     /// Returns true if a row fulfils the condition. Texts are equal or not; numbers are compared by size, and a missing one
     /// fulfils nothing but `!=`.
-    pub fn holds(&self, row: TableRow<'_>) -> Result<bool, TableError> {
+    fn holds(&self, row: TableRow<'_>) -> Result<bool, TableError> {
         for alternative in &self.alternatives {
             let mut all = true;
             for comparison in alternative {
@@ -97,12 +131,14 @@ impl FromStr for Condition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<Self, ConditionError> {
-        let refuse = || ConditionError { text: text.to_owned() };
-        let alternatives = split(text, &["||", " or "]);
-        let alternative = |part: &str| {
-            split(part, &["&&", " and "]).into_iter().map(|part| comparison(part).ok_or_else(refuse)).collect()
-        };
-        Ok(Condition { alternatives: alternatives.into_iter().map(alternative).collect::<Result<_, _>>()? })
+        let alternatives = split(text, &["||", " or "]).into_iter();
+        let alternative = |part| split(part, &["&&", " and "]).into_iter().map(comparison).collect::<Option<Vec<_>>>();
+        let alternatives = alternatives.map(alternative).collect::<Option<Vec<_>>>();
+        let formula = Some(format!("({text}) ? 1 : 0")).filter(|formula| Formula::parse(formula).is_ok());
+        match (alternatives, formula) {
+            (None, None) => Err(ConditionError { text: text.to_owned() }),
+            (alternatives, formula) => Ok(Condition { formula, alternatives: alternatives.unwrap_or_default() }),
+        }
     }
 }
 
@@ -132,7 +168,7 @@ mod tests {
     fn lines(condition: &str) -> Vec<usize> {
         let table = Table::from_reader("plate,conc\nA,1\nB,2\nA,\nC,-3\n".as_bytes()).unwrap();
         let condition: Condition = condition.parse().unwrap();
-        table.filter(|row| condition.holds(row)).unwrap().lines().to_vec()
+        condition.filter(table).unwrap().lines().to_vec()
     }
 
     #[test]
@@ -144,11 +180,15 @@ mod tests {
         assert_eq!(lines("plate=A && conc>0 || plate != A and conc < 0"), [2, 5]);
         assert_eq!(lines("conc != 1"), [3, 4, 5]);
         assert_eq!(lines("plate == 3"), [0; 0]);
+        // Missing numbers fulfil nothing.
+        assert_eq!(lines("(conc > 1 or abs(conc) == 3) and conc < 3"), [3, 5]);
+        assert_eq!(lines("2*conc <= 2"), [2, 5]);
+        assert_eq!(lines("conc^2 < conc + 3 && !(conc < 0)"), [2, 3]);
     }
 
     #[test]
     fn other_texts_are_refused() {
-        for text in ["", "conc", "> 0", "conc > high", "0 < conc < 3", "conc ! 3", "conc > 0 and"] {
+        for text in ["", "conc", "> 0", "0 < conc < 3", "conc ! 3", "conc > 0 and"] {
             let error = text.parse::<Condition>().unwrap_err();
             assert!(error.to_string().starts_with(&format!("{text:?} is not a condition")), "{error}");
         }

@@ -24,8 +24,18 @@ pub fn build<'a>(
     parameters: &ParameterArguments,
     method: &MethodArguments,
 ) -> Result<CurveFit<'a, f64, FromModel<AnyModel>>, Failure> {
+    with_options(CurveFit::guessed(curve.clone(), &data.x, &data.y), data, parameters, method)
+}
+
+/// The fit with what is said of parameters and method.
+pub fn with_options<'a, C: Curve<f64>>(
+    fit: CurveFit<'a, f64, C>,
+    data: &'a SelectedData,
+    parameters: &ParameterArguments,
+    method: &MethodArguments,
+) -> Result<CurveFit<'a, f64, C>, Failure> {
     check_once(method.range.iter().map(|range| ("--range", range.name.as_str())))?;
-    let mut fit = CurveFit::guessed(curve.clone(), &data.x, &data.y).options(parameters.options()?);
+    let mut fit = fit.options(parameters.options()?);
     if let Some(sigma) = &data.sigma {
         fit = fit.sigma(sigma).absolute_sigma(method.absolute_sigma);
     }
@@ -49,7 +59,7 @@ pub fn build<'a>(
     if method.counts {
         fit = fit.counts();
     }
-    Ok(fit.solver(solver(method)?).retry(!method.no_retry))
+    Ok(fit.variable_projection(method.variable_projection).solver(solver(method)?).retry(!method.no_retry))
 }
 
 /// The same, with the quantities that `marquardt fit` derives.
@@ -58,13 +68,21 @@ pub fn build_with_quantities<'a>(
     data: &'a SelectedData,
     arguments: &FitArguments,
 ) -> Result<CurveFit<'a, f64, FromModel<AnyModel>>, Failure> {
-    check_once(arguments.derive.iter().map(|derived| ("--derive", derived.name.as_str())))?;
     let of_model = match curve {
         AnyModel::Named(model) if arguments.derive_all => model.derived_quantities(),
         _ => Vec::new(),
     };
+    with_quantities(build(curve, data, &arguments.curve.parameters, &arguments.method)?, of_model, arguments)
+}
+
+/// The fit with the quantities that are derived, and those of its model.
+pub fn with_quantities<'a, C: Curve<f64>>(
+    mut fit: CurveFit<'a, f64, C>,
+    of_model: Vec<(String, String)>,
+    arguments: &FitArguments,
+) -> Result<CurveFit<'a, f64, C>, Failure> {
+    check_once(arguments.derive.iter().map(|derived| ("--derive", derived.name.as_str())))?;
     let given = arguments.derive.iter().map(|NamedValue { name, value }| (name.clone(), value.clone()));
-    let mut fit = build(curve, data, &arguments.curve.parameters, &arguments.method)?;
     for (name, text) in given.chain(of_model) {
         fit = fit.derive(&name, Tie::parse(&text).map_err(Failure::of_formula("--derive"))?);
     }

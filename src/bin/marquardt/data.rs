@@ -5,9 +5,12 @@ use marquardt::curve::{Table, TableReader};
 use ndarray::{Array2, Axis};
 
 use crate::arguments::DataArguments;
+use crate::assignments::NamedValue;
+use crate::condition::Condition;
 use crate::curve::ABOUT_PI;
 use crate::failure::{Failure, quoted};
 use crate::needed_columns::{self, Needs};
+use crate::row_formula::RowFormula;
 use crate::row_values::{RowValues, of_table};
 use crate::source;
 
@@ -29,14 +32,25 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
         Some(file) => needed_columns::read(&reader, source::name(file), source::open(file)?, arguments, needs)?,
         None => reader.read_named("enzyme.csv", ENZYME.as_bytes())?,
     };
-    let mut kept = table;
-    for condition in &arguments.conditions {
-        kept = kept.filter(|row| condition.holds(row))?;
+    let (mut kept, mut conditions) = (table, arguments.conditions.iter().collect::<Vec<_>>());
+    for NamedValue { name, value } in &arguments.computed {
+        // Rows that are left out need not have a value.
+        let (now, later) = conditions.into_iter().partition(|condition| condition.is_over(&kept));
+        kept = filtered(kept, now)?;
+        conditions = later;
+        let values = RowFormula::parse(value, &kept, "--let")?.values(0..kept.rows());
+        kept = kept.with_column(name, &values)?;
     }
+    let kept = filtered(kept, conditions)?;
     if kept.rows() == 0 {
         return Err(Failure::new(format!("{}: no row fulfils the condition of --where", kept.source_name())));
     }
     Ok(kept)
+}
+
+/// The rows that fulfil all conditions.
+fn filtered(table: Table, conditions: Vec<&Condition>) -> Result<Table, Failure> {
+    conditions.into_iter().try_fold(table, |table, condition| condition.filter(table))
 }
 
 /// The name of a column, asked for by name or by number, counted from 1; the default number may be beyond the last column.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use marquardt::FittedCurve;
-use marquardt::curve::{FitSummary, Outlier, Plot, Series, Table};
+use marquardt::curve::{FitSummary, MultiStartError, Outlier, Plot, Series, Table};
 use marquardt::models::AnyModel;
 use ndarray::ArrayView2;
 
@@ -46,13 +46,38 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;
-    let Solved { fit, minima, outliers } =
-        curve_fit::solve_asked(fit, arguments).map_err(|error| curve_fit::explain(error, &data))?;
-    left_out.into_iter().for_each(note);
-    let summary = titled(fit.summary(), &title(arguments, &curve, &data), &curve, &data);
+    let ending = finish(arguments, &data, curve_fit::solve_asked(fit, arguments), &Titles::of(&curve), Some(&curve));
+    if ending.is_ok() {
+        left_out.into_iter().for_each(note);
+    }
+    ending
+}
+
+/// Texts that describe a curve.
+pub struct Titles {
+    pub name: String,
+    pub formula: String,
+}
+
+impl Titles {
+    pub fn of(curve: &AnyModel) -> Self {
+        Titles { name: curve.to_string(), formula: curve.formula().to_owned() }
+    }
+}
+
+/// Prints the report of a fit, and draws it.
+pub fn finish(
+    arguments: &FitArguments,
+    data: &SelectedData,
+    solved: Result<Solved<'_>, MultiStartError>,
+    titles: &Titles,
+    curve: Option<&AnyModel>,
+) -> Result<Ending, Failure> {
+    let Solved { fit, minima, outliers } = solved.map_err(|error| curve_fit::explain(error, data))?;
+    let summary = titled(fit.summary(), &title(arguments, &titles.name, data), &titles.formula, data);
     let inference = Inference::of(&fit, arguments)?;
-    let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), &data));
-    let found = arguments.outliers.map(|_| outlier_table(&data, &outliers));
+    let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), data));
+    let found = arguments.outliers.map(|_| outlier_table(data, &outliers));
     let report = FitReport { summary, inference, minima, outliers: found, stored, fitted: Ending::of_fit(&fit) };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();
@@ -72,10 +97,8 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         plot.title(report.summary.title.clone().unwrap_or_default()).save(path)?;
     }
     if let Some(path) = &arguments.output.residuals {
-        output::write(
-            path,
-            &residuals(&data.without(fit.omitted_rows()), &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?,
-        )?;
+        let used = data.without(fit.omitted_rows());
+        output::write(path, &residuals(&used, &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?)?;
     }
     if let Some(path) = &arguments.output.report {
         let used = data.without(fit.omitted_rows());
@@ -83,13 +106,14 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
             name: None,
             fit: &fit,
             report: &report,
-            curve: &curve,
+            curve,
             data: vec![&used],
-            all_data: &data,
+            all_data: data,
             outliers: &outliers,
             fits: 1,
         };
-        page::write(path, arguments, vec![shown.to_json()?], None)?;
+        let title = report.summary.title.as_deref().unwrap_or_default();
+        page::write(path, arguments, title, vec![shown.to_json()?], None)?;
     }
     let digits = arguments.output.digits;
     output::print(&arguments.output.formats, |format| report.render(format), || report.to_text(digits))?;
@@ -98,16 +122,16 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
 }
 
 /// Title of a report: the one given, or else the file and the curve.
-pub fn title(arguments: &FitArguments, curve: &AnyModel, data: &SelectedData) -> String {
+pub fn title(arguments: &FitArguments, curve: &str, data: &SelectedData) -> String {
     let name =
         || Path::new(&data.source).file_name().map_or(data.source.as_str().into(), |name| name.to_string_lossy());
     arguments.output.title.clone().unwrap_or_else(|| format!("{}: {curve}", name()))
 }
 
 /// The summary with its title, the formula, and the rows that were left out.
-pub fn titled(summary: FitSummary, title: &str, curve: &AnyModel, data: &SelectedData) -> FitSummary {
+pub fn titled(summary: FitSummary, title: &str, formula: &str, data: &SelectedData) -> FitSummary {
     let mut summary = FitSummary { title: Some(title.to_owned()), ..summary };
-    summary.model = Some(format!("{} = {}", data.y_label(), curve.formula()));
+    summary.model = Some(format!("{} = {formula}", data.y_label()));
     summary.data.omitted += data.omitted;
     summary
 }

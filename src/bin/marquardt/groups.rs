@@ -62,7 +62,7 @@ pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -
     results.tests = parameter_tests(&groups)?;
     if let Some(path) = &arguments.output.plot {
         let first = &groups.groups[0].data;
-        let plot = Plot::new().title(title(arguments, &chosen.curve, first));
+        let plot = Plot::new().title(title(arguments, chosen.curve.name(), first));
         let plot = plot.x_label(chosen.x_names.join(", ")).y_label(first.y_label());
         output::draw(pictures.series.into_iter().fold(plot, Plot::series), &arguments.output, path)?;
     }
@@ -70,7 +70,8 @@ pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -
         output::write(path, &pictures.residuals.to_csv()?)?;
     }
     if let Some(path) = &arguments.output.report {
-        page::write(path, arguments, pictures.fits, results.tests.as_ref())?;
+        let title = title(arguments, chosen.curve.name(), &groups.groups[0].data);
+        page::write(path, arguments, &title, pictures.fits, results.tests.as_ref())?;
     }
     results.print(arguments)?;
     results.note_warnings();
@@ -113,7 +114,7 @@ impl<'a> GroupFits<'a> {
             let fit = curve_fit::build_with_quantities(curve, &group.data, arguments)?;
             let Solved { fit, minima, outliers } = curve_fit::solve_asked(fit, arguments)
                 .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;
-            let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve, &group.data);
+            let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve.formula(), &group.data);
             let inference = Inference::of(&fit, arguments).map_err(of_group)?;
             if arguments.output.plot.is_some() {
                 pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
@@ -132,7 +133,7 @@ impl<'a> GroupFits<'a> {
                     name: Some(&group.name),
                     fit: &fit,
                     report: &report,
-                    curve,
+                    curve: Some(curve),
                     data: vec![&used],
                     all_data: &group.data,
                     outliers: &outliers,
@@ -172,7 +173,7 @@ impl<'a> GroupFits<'a> {
             results.reports.push(GroupReport { name: group.name.clone(), report: None, stored });
         }
         let inference = Inference::of(&fit, arguments)?;
-        let mut summary = FitSummary { title: Some(title(arguments, curve, first)), ..fit.summary() };
+        let mut summary = FitSummary { title: Some(title(arguments, curve.name(), first)), ..fit.summary() };
         summary.model = Some(format!("{} = {}", first.y_label(), curve.formula()));
         let fitted = Ending::of_fit(&fit);
         let report = FitReport { summary, inference, minima: None, outliers: None, stored: None, fitted };
@@ -182,7 +183,7 @@ impl<'a> GroupFits<'a> {
                 name: None,
                 fit: &fit,
                 report: &report,
-                curve,
+                curve: Some(curve),
                 data,
                 all_data: first,
                 outliers: &[],

@@ -7,6 +7,8 @@ mod condition;
 mod curve;
 mod curve_fit;
 mod data;
+#[cfg(feature = "ode")]
+mod equations;
 mod failure;
 mod fit;
 mod group_results;
@@ -21,7 +23,9 @@ mod page;
 mod parameter_tests;
 mod predict;
 mod report;
+mod row_formula;
 mod row_values;
+mod settings;
 mod shell;
 mod source;
 mod stored;
@@ -30,13 +34,12 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use arguments::{Arguments, Command};
-use clap::Parser;
+use arguments::Command;
 use failure::{Ending, Failure};
+use settings::Settings;
 
 fn main() -> ExitCode {
-    let Arguments { command } = Arguments::parse();
-    match run(&command) {
+    match run_as_asked() {
         Ok(ending) => ending.into(),
         // A reader that has seen enough, such as `head`, is no failure.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
@@ -47,8 +50,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs by the command line and the settings that it names, and writes these where that is asked for.
+fn run_as_asked() -> Result<Ending, Failure> {
+    let settings = Settings::parse()?;
+    let ending = run(&settings.arguments.command)?;
+    settings.write()?;
+    Ok(ending)
+}
+
 fn run(command: &Command) -> Result<Ending, Failure> {
     match command {
+        #[cfg(feature = "ode")]
+        Command::Fit(arguments) if !arguments.equations.ode.is_empty() => equations::run(arguments),
         Command::Fit(arguments) => fit::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Many(arguments) => many::run(arguments),

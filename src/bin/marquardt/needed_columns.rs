@@ -7,6 +7,8 @@ use marquardt::Formula;
 use marquardt::curve::{Table, TableError, TableReader};
 
 use crate::arguments::DataArguments;
+use crate::assignments::NamedValue;
+use crate::condition::Condition;
 
 /// Bytes at the beginning of a file that are looked at. A shorter file is read as a whole.
 const HEAD: u64 = 1 << 16;
@@ -50,7 +52,9 @@ fn needed(first: &Table, arguments: &DataArguments, needs: &Needs<'_>) -> HashSe
     let asked = by_arguments.chain(by_conditions).chain(texts).chain(needs.columns.iter().copied());
     let mut needed: HashSet<String> = asked.map(str::to_owned).collect();
     let mut predictors = x.len() + usize::from(arguments.is_complex());
-    for text in needs.formulas.iter().copied().chain(arguments.of_rows()) {
+    let computed = arguments.computed.iter().map(|NamedValue { value, .. }| value.as_str());
+    let of_conditions = conditions.iter().filter_map(Condition::formula);
+    for text in needs.formulas.iter().copied().chain(arguments.of_rows()).chain(computed).chain(of_conditions) {
         // What is wrong with a formula is said later.
         let formula = match arguments.is_complex() {
             true => Formula::complex(text, writable(first)),

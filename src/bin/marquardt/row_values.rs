@@ -1,10 +1,11 @@
 //! A number for each row: a constant, a column, or a formula over columns.
 
+use marquardt::Formula;
 use marquardt::curve::Table;
-use marquardt::{Formula, Model};
 
 use crate::failure::Failure;
 use crate::needed_columns::writable;
+use crate::row_formula::RowFormula;
 
 /// Name of the response in formulas, unless a column is called so.
 const RESPONSE: &str = "y";
@@ -58,18 +59,8 @@ impl<'t> RowValues<'t> {
                 Ok(rows.iter().map(|&row| values[row]).collect())
             }
             RowValues::Formula(formula) => {
-                // Columns that do not occur are not looked at.
-                let column = |name: &String| match formula.used_predictors().any(|used| used == name) {
-                    true => Ok(Some(table.column(of_table(table, name, response))?)),
-                    false => Ok(None),
-                };
-                let columns = formula.predictors().iter().map(column).collect::<Result<Vec<_>, Failure>>()?;
-                let value = |&row: &usize| {
-                    let x: Vec<f64> =
-                        columns.iter().map(|column| column.map_or(f64::NAN, |values| values[row])).collect();
-                    formula.response::<f64>(&x, &[])
-                };
-                Ok(rows.iter().map(value).collect())
+                let formula = RowFormula::of(formula, table, |name| of_table(table, name, response))?;
+                Ok(formula.values(rows.iter().copied()))
             }
         }
     }

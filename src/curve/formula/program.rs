@@ -135,6 +135,18 @@ impl Program {
         builder.finish(result)
     }
 
+    /// The same over other parameters, given the index of each.
+    #[cfg(feature = "ode")]
+    pub(in crate::curve) fn over(&self, places: &[usize]) -> Program {
+        let mut moved = self.clone();
+        for instruction in &mut moved.instructions {
+            if let Instruction::Parameter(index) = instruction {
+                *index = places[*index];
+            }
+        }
+        moved
+    }
+
     /// The program of one of the results.
     pub(super) fn up_to(&self, result: Address) -> Program {
         let (instructions, varies) = (self.instructions[..=result].to_vec(), self.varies[..=result].to_vec());

@@ -1,4 +1,4 @@
-use super::Integrator;
+use super::{EquationFormulas, Integrator};
 use crate::autodiff::Dual;
 use crate::curve::{Curve, CurveFit};
 use crate::problem::Evaluated;
@@ -161,4 +161,72 @@ fn fixed_parameters_have_no_sensitivities() {
             }
         }
     }
+}
+
+#[test]
+fn formulas_are_closures() {
+    let t = [3.0, 1.0, 7.5, 2.0, 2.0, 0.0, -1.0, 6.0];
+    let b = [0.5, 0.02, 0.9, 0.03, 30.0, 5.0];
+    let equations = [("x", "a*x - b*x*y"), ("y", "d*x*y - c*y")];
+    let system =
+        EquationFormulas::parse("t", &equations, &[("y", "y0"), ("x", "x0")], &["x", "y", "x*c + sin(t)"]).unwrap();
+    assert_eq!(system.parameters(), ["a", "b", "d", "c", "x0", "y0"]);
+    let order = [0, 1, 3, 2, 4, 5];
+    let ordered = order.map(|j| b[j]);
+    for integrator in ALL {
+        let closures =
+            || CurveFit::differential_equations(prey, |[.., x0, y0]| [x0, y0], &[], &[], b).integrator(integrator);
+        let closures = closures().observed(|t, [x, y], [_, _, c, ..]| [x, y, x * c + t.sin()]);
+        let formulas = CurveFit::differential_formulas(system.clone(), &[], &[], &ordered).integrator(integrator);
+        let (expected, slopes) = linearized(closures, &t, &b).unwrap();
+        let (found, own_slopes) = linearized(formulas, &t, &ordered).unwrap();
+        for (row, (found, expected)) in found.iter().zip(expected).enumerate() {
+            assert!((found - expected).abs() <= 1e-7 * expected.abs(), "{integrator:?} {row}: {found} {expected}");
+            for (k, &j) in order.iter().enumerate() {
+                let (found, expected) = (own_slopes[row * 6 + k], slopes[row * 6 + j]);
+                assert!((found - expected).abs() <= 1e-5 * (1.0 + expected.abs()), "{integrator:?} {row} {j}");
+            }
+        }
+    }
+}
+
+/// More parameters, and more states, than derivatives are carried at once.
+#[test]
+fn large_systems_of_formulas() {
+    let states: Vec<String> = (0..11).map(|k| format!("y{k}")).collect();
+    let equations: Vec<(String, String)> = (0..11)
+        .map(|k| {
+            let inflow = if k == 0 { String::new() } else { format!(" + k{}*y{}", k - 1, k - 1) };
+            (states[k].clone(), format!("-k{k}*y{k}{inflow}"))
+        })
+        .collect();
+    let initial: Vec<(String, String)> = states
+        .iter()
+        .map(|state| (state.clone(), if state == "y0" { "1".to_owned() } else { "0".to_owned() }))
+        .collect();
+    let system =
+        EquationFormulas::parse("t", &equations, &initial, &["y2 + y10".to_owned(), "y10".to_owned()]).unwrap();
+    let b: Vec<f64> = (0..11).map(|k| 0.5 + 0.1 * f64::from(k)).collect();
+    for integrator in [Integrator::Dop853, Integrator::Radau] {
+        let fit = CurveFit::differential_formulas(system.clone(), &[], &[], &b).integrator(integrator);
+        assert_derivatives(fit, &[0.5, 1.0, 2.0, 8.0], &b);
+    }
+}
+
+#[test]
+fn wrong_formulas_are_named() {
+    let parse = |equations: &[(&str, &str)], initial: &[(&str, &str)], observed: &[&str]| {
+        EquationFormulas::parse("t", equations, initial, observed).unwrap_err().to_string()
+    };
+    let decay = [("a", "-k*a")];
+    assert_eq!(parse(&[], &[], &[]), "there is no differential equation");
+    assert_eq!(parse(&decay, &[], &[]), "the state \"a\" has no initial value");
+    assert_eq!(parse(&decay, &[("b", "1")], &[]), "\"b\" has an initial value, but no equation");
+    assert_eq!(parse(&[("a", "1"), ("a", "2")], &[], &[]), "the equation of \"a\" is given twice");
+    assert_eq!(parse(&decay, &[("a", "1"), ("a", "2")], &[]), "the initial value of \"a\" is given twice");
+    let depends = "the initial value of \"a\" depends on \"t\", but it has parameters alone";
+    assert_eq!(parse(&decay, &[("a", "2*t")], &[]), depends);
+    assert!(parse(&decay, &[("a", "2*a")], &[]).contains("depends on \"a\""));
+    assert!(parse(&[("a", "-k*")], &[("a", "1")], &[]).starts_with("the equation of \"a\": "));
+    assert!(parse(&decay, &[("a", "1")], &["sine(a)"]).starts_with("the response \"sine(a)\": there is no function"));
 }

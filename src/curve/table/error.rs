@@ -84,6 +84,18 @@ pub enum TableError {
         /// Index of the second column.
         second: usize,
     },
+    /// A column that is added has another number of rows.
+    #[error("{source_name}: column {name:?} has {found} numbers for {expected} rows")]
+    ColumnLength {
+        /// Name of the file.
+        source_name: String,
+        /// The name.
+        name: String,
+        /// Rows of the table.
+        expected: usize,
+        /// Numbers of the column.
+        found: usize,
+    },
     /// There is no row of data.
     #[error("{source_name}: there are no data")]
     NoData {

@@ -184,6 +184,38 @@ impl Table {
         Ok(groups.into_iter().map(|(text, rows)| (text.to_owned(), self.select(&rows))).collect())
     }
 
+    /// Adds a column of numbers, one for each row, which are NaN where they are missing.
+    ///
+    /// ```
+    /// let table = marquardt::curve::Table::from_reader("dose,rate\n1,3.1\n10,4.2\n".as_bytes())?;
+    /// let logarithms: Vec<f64> = table.column("dose")?.iter().map(|dose| dose.log10()).collect();
+    /// let table = table.with_column("logdose", &logarithms)?;
+    /// assert_eq!(table.column("logdose")?, [0.0, 1.0]);
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::DuplicateName`] and [`TableError::ColumnLength`].
+    pub fn with_column(mut self, name: &str, values: &[f64]) -> Result<Table, TableError> {
+        let (source_name, second, name) = (self.source.clone(), self.columns.len(), name.to_owned());
+        if let Some(&first) = self.places.get(&name) {
+            return Err(TableError::DuplicateName { source_name, name, first, second });
+        }
+        let (expected, found) = (self.rows(), values.len());
+        if found != expected {
+            return Err(TableError::ColumnLength { source_name, name, expected, found });
+        }
+        let mut column = TableColumn::new(name.clone());
+        for &value in values {
+            let text = if value.is_nan() { String::new() } else { value.to_string() };
+            column.push(&text, Some(value));
+        }
+        self.columns.push(column);
+        self.places.insert(name, second);
+        Ok(self)
+    }
+
     /// Selects rows.
     fn select(&self, rows: &[usize]) -> Table {
         Table {

@@ -33,6 +33,11 @@ impl<'a> TableRow<'a> {
         Ok(self.table.find(column)?.field(self.row))
     }
 
+    /// Index of the row in its table, counted from 0.
+    pub fn index(&self) -> usize {
+        self.row
+    }
+
     /// Line of the file at which the row ends, counted from 1.
     pub fn line(&self) -> usize {
         self.table.lines[self.row]

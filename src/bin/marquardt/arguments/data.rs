@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use marquardt::curve::Separator;
 
+use crate::assignments::{self, NamedValue};
 use crate::condition::Condition;
 
 #[derive(Debug, Clone, Args)]
@@ -38,7 +39,10 @@ pub struct DataArguments {
     /// Standard deviations of the replicates, a column or a formula, as sem*sqrt(n)
     #[arg(long, value_name = "COLUMN|NUMBER|FORMULA", allow_negative_numbers = true, requires = "replicates")]
     pub sd: Option<String>,
-    /// Rows to use, such as 'conc > 0' or 'plate == A and conc < 10'; may be repeated
+    /// Column that is computed from others, such as 'logdose=log10(dose)'; may be repeated, and later ones may have earlier ones in them
+    #[arg(long = "let", value_name = "NAME=FORMULA", value_parser = assignments::tie)]
+    pub computed: Vec<NamedValue<String>>,
+    /// Rows to use, such as 'conc > 0', 'plate == A and conc < 10' or 'abs(x - 3) < 2*width'; may be repeated
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<Condition>,
     /// Leaves out rows in which a number is missing

@@ -2,7 +2,7 @@
 
 use clap::{Args, value_parser};
 
-use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments};
+use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments, SettingsArguments};
 use crate::assignments::{self, NamedValue, Replicates};
 
 #[derive(Debug, Clone, Args)]
@@ -14,7 +14,7 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit sums.csv --formula 'a*exp(-k*t)+b*exp(-q*t)' --fix q=0.1 --tie 'b=1-a' --profile
   marquardt fit sums.csv --formula 'a*exp(-k*t)+b*exp(-q*t)' --start k=1,q=0.1 --constrain 'q<k' \\
       --constrain 'a+b<=1'
-  marquardt fit enzyme.csv --formula 'v*conc/(k+conc)' --y rate --no-retry
+  marquardt fit enzyme.csv --formula 'v*conc/(k+conc)' --y rate --no-retry --variable-projection
   marquardt fit peak.csv --model gaussian+linear --robust=cauchy --f-scale 0.1 --residuals r.csv
   marquardt fit wave.csv --formula 'a*sin(w*x)' --multi-start=64 --range a=0..2,w=0..9 --seed 1
   marquardt fit plate.csv --x dose --y response --model hill --group-by compound --share vmax
@@ -35,6 +35,12 @@ use crate::assignments::{self, NamedValue, Replicates};
       --bode bode.svg --formula 'r0 + r1/(1+i*omega*r1*c)'
   marquardt fit impedance.csv --x omega --y modulus --complex \\
       --formula 'abs(r0 + r1/(1+i*omega*r1*c))'
+  marquardt fit drug.csv --ode 'gut=-ka*gut' --ode 'blood=ka*gut-ke*blood' --initial gut=100 \\
+      --initial blood=0 --observe blood/v --start ke=0.1,v=10 --stiff --initial-time 0
+  marquardt fit plate.csv --let 'logdose=log10(dose+1)' --x logdose --y response --model logistic \\
+      --where 'dose*2 < 300 and response > 0.1'
+  marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --counts --write-config study.toml
+  marquardt fit --config study.toml --profile
   marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1
   marquardt fit peak.csv --model gaussian+linear --profile --report fit.html")]
 pub struct FitArguments {
@@ -42,6 +48,9 @@ pub struct FitArguments {
     pub data: DataArguments,
     #[command(flatten)]
     pub curve: CurveArguments,
+    #[cfg(feature = "ode")]
+    #[command(flatten)]
+    pub equations: super::EquationArguments,
     #[command(flatten)]
     pub method: MethodArguments,
     /// Leaves outliers out, at a false discovery rate; 0.01 unless given
@@ -72,6 +81,8 @@ pub struct FitArguments {
     pub groups: GroupArguments,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub settings: SettingsArguments,
 }
 
 #[derive(Debug, Clone, Args)]

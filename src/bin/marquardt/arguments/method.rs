@@ -43,6 +43,9 @@ pub struct MethodArguments {
     /// Keeps the first result, even if it is bad; otherwise other methods and starts are tried then
     #[arg(long)]
     pub no_retry: bool,
+    /// Eliminates the parameters that enter linearly
+    #[arg(long, conflicts_with_all = ["counts", "robust"])]
+    pub variable_projection: bool,
     /// Limit of the number of iterations
     #[arg(long, value_name = "NUMBER")]
     pub max_iterations: Option<usize>,

@@ -2,6 +2,8 @@
 
 mod curve;
 mod data;
+#[cfg(feature = "ode")]
+mod equations;
 mod fit;
 mod formats;
 mod many;
@@ -9,11 +11,14 @@ mod method;
 mod output;
 mod parameters;
 mod predict;
+mod settings;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 pub use curve::CurveArguments;
 pub use data::DataArguments;
+#[cfg(feature = "ode")]
+pub use equations::EquationArguments;
 pub use fit::FitArguments;
 pub use formats::FormatArguments;
 pub use many::ManyArguments;
@@ -21,6 +26,7 @@ pub use method::MethodArguments;
 pub use output::OutputArguments;
 pub use parameters::{ParameterArguments, check_once};
 pub use predict::PredictArguments;
+pub use settings::SettingsArguments;
 
 use crate::assignments::{self, NamedValue};
 
@@ -79,6 +85,8 @@ pub struct CompareArguments {
     pub method: MethodArguments,
     #[command(flatten)]
     pub formats: FormatArguments,
+    #[command(flatten)]
+    pub settings: SettingsArguments,
 }
 
 /// Arguments of `marquardt models`.

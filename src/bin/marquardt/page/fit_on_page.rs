@@ -29,7 +29,8 @@ pub struct FitOnPage<'f, 'a> {
     pub name: Option<&'f str>,
     pub fit: &'f FittedCurve<'a, f64>,
     pub report: &'f FitReport,
-    pub curve: &'f AnyModel,
+    /// The model, unless it is one of differential equations.
+    pub curve: Option<&'f AnyModel>,
     /// The data; several sets if groups are fitted together.
     pub data: Vec<&'f SelectedData>,
     /// The data with the outliers.
@@ -58,7 +59,6 @@ impl FitOnPage<'_, '_> {
         let data = self.data[0];
         value["x_label"] = self.x_label().into();
         value["y_label"] = data.y_label().into();
-        value["curve"] = self.curve.name().into();
         value["is_unusable"] = (self.report.ending() == Ending::Unusable).into();
         let covariance = self.fit.covariance();
         let unit = if covariance.is_absolute() { Some(1.0) } else { self.fit.reduced_chi_square().map(f64::sqrt) };
@@ -141,7 +141,7 @@ impl FitOnPage<'_, '_> {
 
     /// The terms of a sum with their parameters; none of another model, or if groups are fitted together.
     fn terms(&self) -> Vec<(Named, Vec<f64>)> {
-        let (AnyModel::Named(sum), [_]) = (self.curve, &self.data[..]) else { return Vec::new() };
+        let (Some(AnyModel::Named(sum)), [_]) = (self.curve, &self.data[..]) else { return Vec::new() };
         let mut parameters = self.fit.parameters().iter().map(|parameter| parameter.value);
         let terms = sum.terms().map(|term| {
             let own = parameters.by_ref().take(term.parameters().len()).collect();

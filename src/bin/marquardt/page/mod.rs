@@ -24,12 +24,13 @@ const SCRIPTS: [&str; 2] = [include_str!("chart.js"), include_str!("page.js")];
 pub fn write(
     path: &Path,
     arguments: &FitArguments,
+    title: &str,
     fits: Vec<Value>,
     tests: Option<&ResultTable>,
 ) -> Result<(), Failure> {
     let data = json!({
         "origin": origin::of(&arguments.data)?,
-        "title": arguments.output.title,
+        "title": title,
         "group_by": arguments.groups.group_by,
         "log": [arguments.output.log_x, arguments.output.log_y],
         "fits": fits,

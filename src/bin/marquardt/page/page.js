@@ -291,7 +291,7 @@ function statistics(fit) {
 
 function settings(fit) {
   const loss = fit.data.loss && `${fit.data.loss.name}, scale ${number(fit.data.loss.scale)}`;
-  return list([['model', fit.curve], ['noise', fit.data.noise || 'the same for all points, from the residuals'], ['loss', loss || 'least squares'], ['steps', fit.iterations],
+  return list([['noise', fit.data.noise || 'the same for all points, from the residuals'], ['loss', loss || 'least squares'], ['steps', fit.iterations],
     ['evaluations', `${fit.evaluations}, ${fit.derivative_evaluations} of them with derivatives`], ['attempts', fit.attempts > 1 ? `${fit.attempts}; kept: ${fit.kept_attempt}` : null]]);
 }
 
@@ -302,7 +302,7 @@ function details(fit) {
     section('Parameters', parameterTable('As they were fitted', fit.parameters), parameterTable('Derived quantities', fit.derived), tables),
     section('Goodness of fit', statistics(fit)),
     section('Diagnostics', make('div', { class: 'figures' }, ...figures)),
-    section('Model and settings', settings(fit)),
+    section('Settings', settings(fit)),
   ];
 }
 
@@ -368,9 +368,8 @@ function render() {
 }
 
 function begin() {
-  const title = data.title || (fits.length === 1 && fits[0].title) || `${origin.file.split('/').at(-1)}: ${fits[0]?.curve}`;
-  document.title = title;
-  document.body.append(make('header', {}, make('div', {}, make('h1', { text: title }), make('p', { class: 'formula', text: fits[0]?.model || '' })),
+  document.title = data.title;
+  document.body.append(make('header', {}, make('div', {}, make('h1', { text: data.title }), make('p', { class: 'formula', text: fits[0]?.model || '' })),
     make('div', { class: 'tools' }, button('Light / dark', theme.flip), button('Print', () => print()))), main);
   if (fits.length === 1) main.append(status(fits[0]));
   else main.append(overview());

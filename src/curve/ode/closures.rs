@@ -1,0 +1,135 @@
+//! Differential equations as closures.
+
+use std::array;
+use std::sync::Arc;
+
+use super::FromDifferentialEquations;
+use super::equations::Equations;
+use crate::autodiff::Dual;
+use crate::curve::{CurveFit, Rows};
+
+/// Responses as a function of the time, the states and the parameters.
+type Observation<'f, const N: usize, const K: usize> =
+    Arc<dyn Fn(f64, [Dual<f64, N>; K], [Dual<f64, N>; N]) -> Vec<Dual<f64, N>> + Send + Sync + 'f>;
+
+/// Equations of `K` states and `N` parameters.
+#[derive(Clone)]
+pub struct EquationClosures<'f, F, I, const N: usize, const K: usize> {
+    derivative: F,
+    initial: I,
+    /// Responses other than all states.
+    observation: Option<Observation<'f, N, K>>,
+    outputs: usize,
+}
+
+/// The numbers of a slice.
+fn array_from<const N: usize, const K: usize>(numbers: &[Dual<f64, N>]) -> [Dual<f64, N>; K] {
+    array::from_fn(|k| numbers[k])
+}
+
+impl<F, I, V, const N: usize, const K: usize> Equations<N> for EquationClosures<'_, F, I, N, K>
+where
+    F: Fn(f64, [Dual<f64, N>; K], [Dual<f64, N>; N]) -> [Dual<f64, N>; K] + Send + Sync,
+    I: Fn([Dual<f64, N>; N]) -> [V; K] + Send + Sync,
+    V: Into<Dual<f64, N>>,
+{
+    fn states(&self) -> usize {
+        K
+    }
+
+    fn parameters(&self) -> usize {
+        N
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn derivative(&self, time: f64, states: &[Dual<f64, N>], b: &[Dual<f64, N>], slopes: &mut [Dual<f64, N>]) {
+        slopes.copy_from_slice(&(self.derivative)(time, array_from(states), array_from(b)));
+    }
+
+    fn initial(&self, b: &[Dual<f64, N>]) -> Vec<Dual<f64, N>> {
+        (self.initial)(array_from(b)).map(Into::into).to_vec()
+    }
+
+    fn observed(&self, time: f64, states: &[Dual<f64, N>], b: &[Dual<f64, N>]) -> Vec<Dual<f64, N>> {
+        match &self.observation {
+            Some(observation) => observation(time, array_from(states), array_from(b)),
+            None => states.to_vec(),
+        }
+    }
+}
+
+impl<'a> CurveFit<'a, f64, ()> {
+    /// Fits the solution of differential equations `dy/dt = f(t, y, b)` to its values at times, with exact derivatives.
+    ///
+    /// The closures are the right side, `|t, [y1, y2, …], [b1, b2, …]| [dy1, dy2, …]`, and the initial values,
+    /// `|[b1, b2, …]| [y1, y2, …]`, floats or functions of the parameters, from which unknown initial values follow. They hold at the time
+    /// 0, or the [`initial_time`](CurveFit::initial_time). Times may come in any order, repeat, and precede the initial time. The columns of the
+    /// data are the states, unless [`observed`](CurveFit::observed) says otherwise.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    ///
+    /// // A drug by mouth: amounts in gut and blood, of which samples give the concentration in the blood.
+    /// let hours = [0.5, 1.0, 2.0, 4.0, 6.0, 9.0, 12.0];
+    /// let concentrations = [2.13, 2.99, 3.28, 2.26, 1.42, 0.66, 0.32];
+    /// let fit = CurveFit::differential_equations(
+    ///     |_, [gut, blood], [ka, ke, _]| [-ka * gut, ka * gut - ke * blood],
+    ///     |_| [100.0, 0.0],
+    ///     &hours,
+    ///     &concentrations,
+    ///     [1.0, 0.1, 10.0],
+    /// )
+    /// .observed(|_, [_, blood], [_, _, volume]| [blood / volume])
+    /// .names(["absorption", "elimination", "volume"])
+    /// .bounds("volume", 0.0..)
+    /// .fit()?;
+    /// assert!((fit.parameter("volume").unwrap().value - 20.0).abs() < 1.0);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    ///
+    /// States and their sensitivities, the derivatives by the parameters that are not fixed, are integrated together, by implicit methods for
+    /// one parameter after the other, to the same [`tolerances`](CurveFit::tolerances), 10⁻¹⁰ relatively and 10⁻¹² absolutely; the
+    /// responses alone take the states alone. The [`integrator`](CurveFit::integrator) is DOP853; stiff systems need [`Integrator::Radau`]. Where an integration
+    /// fails, as for a solution that grows without bounds, the fit takes a shorter step; at the start, the reason is the error. Right sides
+    /// with jumps between the times, such as doses on the way, may pass unseen: fit the parts as data sets of a
+    /// [`GlobalFit`](crate::GlobalFit). Equations are solved in double precision.
+    pub fn differential_equations<'f, F, I, V, const N: usize, const K: usize>(
+        derivative: F,
+        initial: I,
+        t: impl Into<Rows<'a, f64>>,
+        y: impl Into<Rows<'a, f64>>,
+        start: [f64; N],
+    ) -> CurveFit<'a, f64, FromDifferentialEquations<EquationClosures<'f, F, I, N, K>, N>>
+    where
+        F: Fn(f64, [Dual<f64, N>; K], [Dual<f64, N>; N]) -> [Dual<f64, N>; K] + Send + Sync,
+        I: Fn([Dual<f64, N>; N]) -> [V; K] + Send + Sync,
+        V: Into<Dual<f64, N>>,
+    {
+        let equations = EquationClosures { derivative, initial, observation: None, outputs: K };
+        CurveFit::curve(FromDifferentialEquations::new(equations), t, y, &start)
+    }
+}
+
+impl<'f, F, I, V, const N: usize, const K: usize>
+    CurveFit<'_, f64, FromDifferentialEquations<EquationClosures<'f, F, I, N, K>, N>>
+where
+    F: Fn(f64, [Dual<f64, N>; K], [Dual<f64, N>; N]) -> [Dual<f64, N>; K] + Send + Sync,
+    I: Fn([Dual<f64, N>; N]) -> [V; K] + Send + Sync,
+    V: Into<Dual<f64, N>>,
+{
+    /// Sets the responses, `|t, [y1, y2, …], [b1, b2, …]| [r1, …]`: some of the states, or functions of states and parameters. By default
+    /// they are the states.
+    pub fn observed<const R: usize>(
+        self,
+        responses: impl Fn(f64, [Dual<f64, N>; K], [Dual<f64, N>; N]) -> [Dual<f64, N>; R] + Send + Sync + 'f,
+    ) -> Self {
+        self.with_curve(|curve| {
+            let equations = &mut curve.equations;
+            equations.observation = Some(Arc::new(move |t, states, b| responses(t, states, b).to_vec()));
+            equations.outputs = R;
+        })
+    }
+}
