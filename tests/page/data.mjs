@@ -58,6 +58,11 @@ export const FITS = {
     file: () => csv('u,v,z', 60, (i, normal) => [i, (i * i) % 17, 3 + 0.5 * i - 0.8 * ((i * i) % 17) + 0.5 * normal()]),
     arguments: ['--formula', 'a + b*u + c*v', '--y', 'z'],
   },
+  equations: {
+    file: () => csv('t,blood', 24, (i, normal) => [0.5 * i, 10 * (Math.exp(-0.15 * i) - Math.exp(-0.5 * i)) + 0.1 * normal()]),
+    arguments: ['--ode', 'gut=-ka*gut', '--ode', 'blood=ka*gut-ke*blood', '--initial', 'gut=100', '--initial', 'blood=0',
+      '--observe', 'blood/v', '--start', 'ka=1,ke=0.3,v=10'],
+  },
   odd: {
     file: () => csv('"<b>x</b> ""q""","</script><img src=q onerror=alert(1)>"', 20, (i, normal) => [i, 2 * i + normal()]),
     arguments: ['--model', 'linear', '--title', '</script><script>alert("& <!-- \' {data} /*data*/")</script>'],
