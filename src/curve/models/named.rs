@@ -86,7 +86,7 @@ impl Named {
         &self.parameters
     }
 
-    /// The models of a sum, in order, or the model alone. Each has as many of the [parameters](Self::parameters), one term after the other.
+    /// The models of a sum, or the model alone. Their parameters follow each other in [`parameters`](Self::parameters).
     ///
     /// ```
     /// # use marquardt::models::Named;

@@ -112,7 +112,7 @@ impl Series {
         Series { residuals: residuals.into_iter().collect(), ..self }
     }
 
-    /// The name; the curve, `(x, y)`; and the confidence and the prediction band, `(x, low, high)`, which are empty if there are none.
+    /// Name, curve `(x, y)`, and confidence and prediction bands `(x, low, high)`; bands that are not given are empty.
     #[doc(hidden)]
     #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
     pub fn lines(&self) -> (Option<&str>, &[(f64, f64)], [&[(f64, f64, f64)]; 2]) {

@@ -23,7 +23,7 @@ function fill(element, attributes, children) {
 const minus = text => text.replace(/-/g, '−');
 const superscript = exponent => String(exponent).replace(/[-0-9]/g, c => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(c)]);
 
-/** A number for people, with so many significant digits. */
+/** Formats a number with significant digits, without zeros at the end. */
 function number(value, digits = 6) {
   if (typeof value === 'string') return minus(value.replace('inf', '∞'));
   if (value == null || Number.isNaN(value)) return '–';
@@ -35,7 +35,7 @@ function number(value, digits = 6) {
   return (mantissa === '1' ? '' : `${minus(mantissa)}×`) + '10' + superscript(Number(exponent));
 }
 
-/** Round numbers between two others, about `count`. */
+/** About `count` round numbers between two others. */
 function ticks(low, high, count, isLog) {
   const found = [];
   const decades = Math.log10(high / low);
@@ -109,8 +109,8 @@ const symbolOf = layer => (layer.isCross ? CROSS : SYMBOLS[layer.symbol % SYMBOL
 /**
  * A picture of layers: points, lines, bands and strips.
  *
- * Options: `layers`, a function; `label`, for those who do not see it; `xLabel`, `yLabel`, `height`; `axes`, which charts may share
- * (`logX`, `x`); `logY`; `describe`, which makes the chart interactive: it describes a point of a layer.
+ * Options: `layers`, a function; `label`, for those who do not see it; `xLabel`, `yLabel`, `height`; `axes`, which charts may share:
+ * `logX`, the range `x`, and the `charts`; `logY`; `describe`, which makes the chart interactive: it describes a point of a layer.
  */
 class Chart {
   constructor(options) {
@@ -159,7 +159,7 @@ class Chart {
     return rangeOf(this.layers().flatMap(layer => layer.x || []), this.axes.logX);
   }
 
-  /** Points and strips are seen; curves and bands may widen the range, but not without end. */
+  /** The range of the points; curves and bands widen it to three times that at most. */
   naturalY(layers) {
     const ofPoints = layers.filter(layer => layer.kind === 'points').flatMap(layer => layer.y);
     const others = layers.filter(layer => layer.kind !== 'points').flatMap(layer => [...(layer.y || []), ...(layer.low || []), ...(layer.high || [])]);
@@ -219,7 +219,7 @@ class Chart {
     inner.append(shape('path', { d: path, stroke: layer.color, class: 'line', 'stroke-width': layer.thickness || 2, 'stroke-dasharray': layer.dash }));
   }
 
-  /** Points, the paler the fewer they stand for. */
+  /** Draws points; their opacity rises with the number of points that they stand for. */
   drawPoints(inner, layer) {
     const { width, height } = this.panel;
     const radius = layer.isCross ? 4 : this.isSmall ? 1.6 : layer.x.length > 1500 ? 1.8 : layer.x.length > 300 ? 2.4 : 3.4;
@@ -237,14 +237,14 @@ class Chart {
     paths.forEach((path, level) => path && inner.append(shape('path', { d: path, ...paint(layer, radius), opacity: [0.3, 0.5, 0.7, 0.9][level] })));
   }
 
-  /** Sets the ranges; nothing resets them. */
+  /** Sets the ranges; without arguments, resets them. */
   zoom(x, y) {
     this.axes.x = x || null;
     this.y = y || null;
     this.redraw();
   }
 
-  /** Ranges `factor` times as wide, about a place in pixels. */
+  /** Widens the ranges by a factor about a place in pixels. */
   zoomAt(px, py, factor) {
     const around = (scale, pixel) => [scale.value(pixel - pixel * factor), scale.value(pixel + (scale.length - pixel) * factor)];
     const [x, y] = [around(this.xScale, px), around(this.yScale, this.panel.height - py)];

@@ -10,17 +10,17 @@ use crate::data::SelectedData;
 use crate::failure::{Ending, Failure};
 use crate::report::FitReport;
 
-/// Points that all fits of a page show together, and one fit at least.
+/// Approximate number of points of all fits of a page, and the smallest number of one fit.
 const POINTS: usize = 6000;
 const FEWEST_POINTS: usize = 150;
 
-/// Fits beyond which curves are drawn through fewer points.
+/// Number of fits from which on curves have fewer points.
 const FEW_FITS: usize = 8;
 
-/// Of so many points of a curve, one at least is drawn.
+/// Largest step between the points of a curve that are kept.
 const LARGEST_STEP: usize = 8;
 
-/// Digits of curves: more than pixels.
+/// Significant digits of curves.
 const DIGITS: usize = 6;
 
 /// A fit, its report, and its data.
@@ -37,7 +37,7 @@ pub struct FitOnPage<'f, 'a> {
     pub all_data: &'f SelectedData,
     /// Outliers that were left out.
     pub outliers: &'f [Outlier<f64>],
-    /// Fits on the page.
+    /// Number of fits on the page.
     pub fits: usize,
 }
 
@@ -69,7 +69,7 @@ impl FitOnPage<'_, '_> {
         Ok(value)
     }
 
-    /// A picture of several predictors is over the fitted response.
+    /// The abscissa is the predictor; with several predictors, it is the fitted response.
     fn is_over_x(&self) -> bool {
         self.data[0].x_names.len() == 1
     }

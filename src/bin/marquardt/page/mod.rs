@@ -17,7 +17,7 @@ use crate::table::ResultTable;
 /// The page, with places for style, script and data.
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// Pictures, and what is done with them.
+/// Charts, and the page that they are on.
 const SCRIPTS: [&str; 2] = [include_str!("chart.js"), include_str!("page.js")];
 
 /// Writes a page with these fits, and the tests of what differs between them.
@@ -36,7 +36,7 @@ pub fn write(
         "fits": fits,
         "tests": tests.map(ResultTable::to_json_rows),
     });
-    // No text of the data ends the script, or begins another.
+    // No text of the data may end the script element.
     let data = data.to_string().replace('<', "\\u003c");
     let page = PAGE.replace("/*style*/", STYLE).replace("/*script*/", &SCRIPTS.concat());
     output::write(path, &page.replacen("/*data*/", &data, 1))

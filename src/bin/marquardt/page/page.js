@@ -147,7 +147,7 @@ function pictureSection() {
     toggle('log y', main.logY, () => { main.logY = !main.logY; reset(); return main.logY; }));
   const total = shownSeries().reduce((sum, { series }) => sum + series.points.total, 0);
   const drawn = shownSeries().reduce((sum, { series }) => sum + series.points.x.length, 0);
-  const thinned = drawn < total ? ` Of ${plural(total, 'point')}, ${drawn.toLocaleString('en')} are drawn, each for all of its neighbourhood: the paler, the fewer.` : '';
+  const thinned = drawn < total ? ` Of ${plural(total, 'point')}, ${drawn.toLocaleString('en')} are drawn, each for its neighbourhood: the stronger, the more points it stands for.` : '';
   const strip = shownFits().some(fit => fit.strip != null) && new Set(shownFits().map(fit => fit.strip)).size === 1 ? ' The grey strip of the residuals is ±1 standard deviation.' : '';
   const hint = make('p', { class: 'hint', text: `Drag to zoom, or turn the wheel; double-click to reset.${strip}${thinned}` });
   return section('Data and fit', make('div', { class: 'bar' }, legend(() => main.redraw()), tools), main.host, residuals.host, hint, dataTable());
@@ -358,7 +358,7 @@ function render() {
   const fit = fits[selected];
   const count = shownSeries().length;
   hidden.clear();
-  // Of many series, the bands would hide the curves.
+  // The bands of many series would hide the curves.
   if (count > 1) hidden.add('prediction');
   if (count > 4) hidden.add('confidence');
   const tests = data.tests ? section('Is a parameter the same in all groups?', ofCommand('Tests', data.tests)) : null;

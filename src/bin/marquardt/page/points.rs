@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Residuals of a picture of quantiles, at most.
+/// Approximate number of residuals in a quantile plot.
 const QUANTILES: usize = 400;
 
-/// Factor that scatters indices.
+/// Multiplier of a hash of indices.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Observations of one series, in columns.
@@ -22,7 +22,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// The columns, thinned to about `most` points: of several in a cell, one stands for all, with their number.
+    /// The columns, thinned to about `most` points: each cell of a grid keeps one point, with the number of points in it.
     pub fn to_json(&self, most: usize) -> Value {
         let total = self.x.len();
         let kept = if total > most { self.thinned(most) } else { (0..total).map(|index| (index, 1)).collect() };
@@ -34,13 +34,14 @@ impl Points {
         json!({ "total": total, "x": x, "y": y, "fitted": fitted, "residuals": residuals, "counts": counts })
     }
 
-    /// Indices and numbers of points. Columns of cells have equally many points; their rows divide the range of the residuals.
+    /// Indices of the points kept, and the numbers of points in their cells. Columns of the grid have equal numbers of points; its rows
+    /// divide the range of the residuals.
     fn thinned(&self, most: usize) -> Vec<(usize, u32)> {
         let mut order: Vec<usize> = (0..self.x.len()).collect();
         order.sort_by(|&a, &b| self.x[a].total_cmp(&self.x[b]));
         let finite = || self.residuals.iter().copied().filter(|residual| residual.is_finite());
         let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
-        // Of normal residuals, about half of the rows are filled.
+        // Normal residuals fill about half of the rows.
         let side = (2.0 * most as f64).sqrt();
         let mut cells = BTreeMap::new();
         for (rank, &index) in order.iter().enumerate() {
@@ -48,7 +49,7 @@ impl Points {
             let row = (side * (self.residuals[index] - low) / (high - low)) as u32;
             let (kept, count) = cells.entry((column, row)).or_insert((index, 0));
             *count += 1;
-            // Any of them alike, or else there were stripes.
+            // A pseudo-random member: the first ones would form stripes.
             if (index as u64).wrapping_mul(GOLDEN).is_multiple_of(u64::from(*count)) {
                 *kept = index;
             }
@@ -57,7 +58,7 @@ impl Points {
     }
 }
 
-/// Normal quantiles and the sorted residuals; of many, those at both ends and evenly many between them.
+/// Normal quantiles and the sorted residuals. Of many, both tails are kept, and every `step`-th between them.
 pub fn quantiles<'p>(points: impl Iterator<Item = &'p Points>) -> Value {
     let mut residuals: Vec<f64> =
         points.flat_map(|points| &points.residuals).copied().filter(|r| r.is_finite()).collect();
@@ -71,7 +72,7 @@ pub fn quantiles<'p>(points: impl Iterator<Item = &'p Points>) -> Value {
     json!([normal, kept.iter().map(|&index| rounded(residuals[index], 6)).collect::<Value>()])
 }
 
-/// The number to so many significant digits; null if it is not finite.
+/// Rounds to significant digits; null if the value is not finite.
 pub fn rounded(value: f64, digits: usize) -> Value {
     format!("{value:.*e}", digits - 1).parse::<f64>().map_or(Value::Null, Value::from)
 }
