@@ -92,7 +92,7 @@ impl<'a> CurveFit<'a, f64, ()> {
     ///
     /// States and their sensitivities, the derivatives by the parameters that are not fixed, are integrated together, by implicit methods for
     /// one parameter after the other, to the same [`tolerances`](CurveFit::tolerances), 10⁻¹⁰ relatively and 10⁻¹² absolutely; the
-    /// responses alone take the states alone. The [`integrator`](CurveFit::integrator) is DOP853; stiff systems need [`Integrator::Radau`]. Where an integration
+    /// responses alone take the states alone. The [`integrator`](CurveFit::integrator) is DOP853; stiff systems need [`Integrator::Radau`](crate::curve::Integrator::Radau). Where an integration
     /// fails, as for a solution that grows without bounds, the fit takes a shorter step; at the start, the reason is the error. Right sides
     /// with jumps between the times, such as doses on the way, may pass unseen: fit the parts as data sets of a
     /// [`GlobalFit`](crate::GlobalFit). Equations are solved in double precision.
