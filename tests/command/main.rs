@@ -8,6 +8,7 @@ mod documents;
 mod endings;
 #[cfg(unix)]
 mod examples;
+mod files;
 mod fit;
 mod gnuplot;
 mod groups;

@@ -90,7 +90,10 @@ pub fn note_of_response(table: &Table, chosen: &Chosen, data: &DataArguments, by
     let of_rows = of_rows.flat_map(|values| values.columns().into_iter().map(str::to_owned).collect::<Vec<_>>());
     let used: Vec<String> = asked.chain(of_rows).chain(chosen.x_names.iter().chain(&chosen.y_names).cloned()).collect();
     // Columns of a long file that are not kept are numbers.
-    let is_number = |name: &&str| matches!(table.column(name), Ok(_) | Err(TableError::NotKept { .. }));
+    let is_number = |name: &&str| match table.column(name) {
+        Ok(values) => values.iter().any(|value| !value.is_nan()),
+        Err(error) => matches!(error, TableError::NotKept { .. }),
+    };
     let is_left = |name: &&str| !used.iter().any(|used| used == name);
     let left: Vec<&str> = table.column_names().filter(is_left).filter(is_number).collect();
     if !data.y.is_empty() || left.is_empty() {

@@ -1,7 +1,7 @@
 //! Columns of a file that are fitted.
 
 use marquardt::CurveError;
-use marquardt::curve::{Table, TableReader};
+use marquardt::curve::{Table, TableError, TableReader};
 use ndarray::{Array2, Axis};
 
 use crate::arguments::DataArguments;
@@ -10,6 +10,7 @@ use crate::failure::{Failure, quoted};
 use crate::needed_columns::{self, Needs};
 use crate::row_values::{RowValues, of_table};
 use crate::source;
+use crate::terminal::note;
 
 /// Data that come with the program.
 const ENZYME: &str = include_str!("../../../examples/data/enzyme.csv");
@@ -25,10 +26,18 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
         Some(separator) => reader.separator(separator.into()),
         None => reader,
     };
+    let reader = match arguments.header_row {
+        Some(line) => reader.skip(line.get() - 1).heading(true),
+        None => reader.skip(arguments.skip),
+    };
     let table = match &arguments.file {
-        Some(file) => needed_columns::read(&reader, source::name(file), source::open(file)?, arguments, needs)?,
+        Some(file) => needed_columns::read(&reader, source::name(file), source::open(file)?, arguments, needs)
+            .map_err(|error| with_remedy(error, arguments))?,
         None => reader.read_named("enzyme.csv", ENZYME.as_bytes())?,
     };
+    if !table.notes().is_empty() {
+        note(format_args!("note: {}: {}", table.source_name(), table.notes().join("; ")));
+    }
     let mut kept = table;
     for condition in &arguments.conditions {
         kept = kept.filter(|row| condition.holds(row))?;
@@ -37,6 +46,19 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
         return Err(Failure::new(format!("{}: no row fulfils the condition of --where", kept.source_name())));
     }
     Ok(kept)
+}
+
+/// The error of a file, and the options that help if its table begins elsewhere.
+fn with_remedy(error: TableError, arguments: &DataArguments) -> Failure {
+    match error {
+        TableError::RaggedRow { .. } if arguments.header_row.is_none() => Failure::new(format!(
+            "{error}; --skip or --header-row says where the table begins, --separator how it is separated"
+        )),
+        TableError::NoData { .. } if arguments.skip > 0 || arguments.header_row.is_some() => {
+            Failure::new(format!("{error} below the lines that --skip or --header-row skips"))
+        }
+        error => error.into(),
+    }
 }
 
 /// The name of a column, asked for by name or by number, counted from 1; the default number may be beyond the last column.
@@ -93,6 +115,8 @@ pub struct SelectedData {
     pub x_names: Vec<String>,
     /// Two if the response is complex.
     pub y_names: Vec<String>,
+    /// Labels of a plot's axes: the columns of the predictors and of the response, with their units.
+    pub labels: [String; 2],
     /// Of these, and all others, a row for each observation.
     pub x: Array2<f64>,
     pub y: Array2<f64>,
@@ -150,11 +174,16 @@ impl SelectedData {
         let lines: Vec<usize> = rows.iter().map(|&row| table.lines()[row]).collect();
         let counts = counts.map(|of| whole(&values(&of, &y_names[0])?, table, &lines)).transpose()?;
         let replicates = counts.zip(of_responses(sd)?);
+        let label = |names: &[String]| {
+            names.iter().map(|name| table.label(name)).collect::<Result<Vec<_>, _>>().map(|labels| labels.join(", "))
+        };
+        let labels = [label(&x_names)?, label(&y_names)?];
         let (source, omitted) = (table.source_name().to_owned(), table.rows() - rows.len());
         Ok(SelectedData {
             source,
             x_names,
             y_names,
+            labels,
             x,
             y,
             sigma,
@@ -175,6 +204,7 @@ impl SelectedData {
             source: self.source.clone(),
             x_names: self.x_names.clone(),
             y_names: self.y_names.clone(),
+            labels: self.labels.clone(),
             x: of_kept(&self.x),
             y: of_kept(&self.y),
             sigma: self.sigma.as_ref().map(of_kept),
@@ -197,8 +227,8 @@ impl SelectedData {
         (0..self.y.nrows()).scan(0, first).collect()
     }
 
-    /// The columns of the response, as a plot is labelled.
-    pub fn y_label(&self) -> String {
+    /// The columns of the response.
+    pub fn response(&self) -> String {
         self.y_names.join(", ")
     }
 
@@ -235,10 +265,10 @@ impl SelectedData {
                 format!("{}: {value} of --sd is no standard deviation, which must not be negative", place(row, ""))
             }
             CurveError::NegativeCount { row, value } => {
-                format!("{}: {value} is no count, which must not be negative", place(row, &self.y_label()))
+                format!("{}: {value} is no count, which must not be negative", place(row, &self.response()))
             }
             CurveError::FractionalCount { row, value } => {
-                format!("{}: {value} is no count, which is an integer", place(row, &self.y_label()))
+                format!("{}: {value} is no count, which is an integer", place(row, &self.response()))
             }
             CurveError::NonFiniteResponse { row, value } => {
                 let place = place(row, "");

@@ -55,7 +55,8 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let report = FitReport { summary, inference, minima, outliers: found, stored, fitted: Ending::of_fit(&fit) };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();
-        let mut plot = fit.plot()?.title(title).x_label(data.x_names.join(", ")).y_label(data.y_label());
+        let [x_label, y_label] = &data.labels;
+        let mut plot = fit.plot()?.title(title).x_label(x_label).y_label(y_label);
         if !outliers.is_empty() {
             let points = outliers.iter().map(|outlier| (data.x[[outlier.row, 0]], outlier.y));
             plot = plot.series(Series::new().name("outliers").outliers(points));
@@ -89,7 +90,7 @@ pub fn title(arguments: &FitArguments, curve: &AnyModel, data: &SelectedData) ->
 /// The summary with its title, the formula, and the rows that were left out.
 pub fn titled(summary: FitSummary, title: &str, curve: &AnyModel, data: &SelectedData) -> FitSummary {
     let mut summary = FitSummary { title: Some(title.to_owned()), ..summary };
-    summary.model = Some(format!("{} = {}", data.y_label(), curve.formula()));
+    summary.model = Some(format!("{} = {}", data.response(), curve.formula()));
     summary.data.omitted += data.omitted;
     summary
 }

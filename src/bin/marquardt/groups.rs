@@ -59,7 +59,7 @@ pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -
     if let Some(path) = &arguments.output.plot {
         let first = &groups.groups[0].data;
         let plot = Plot::new().title(title(arguments, &chosen.curve, first));
-        let plot = plot.x_label(chosen.x_names.join(", ")).y_label(first.y_label());
+        let plot = plot.x_label(&first.labels[0]).y_label(&first.labels[1]);
         output::draw(pictures.series.into_iter().fold(plot, Plot::series), &arguments.output, path)?;
     }
     if let Some(path) = &arguments.output.residuals {
@@ -151,7 +151,7 @@ impl<'a> GroupFits<'a> {
         }
         let inference = Inference::of(&fit, arguments)?;
         let mut summary = FitSummary { title: Some(title(arguments, curve, first)), ..fit.summary() };
-        summary.model = Some(format!("{} = {}", first.y_label(), curve.formula()));
+        summary.model = Some(format!("{} = {}", first.response(), curve.formula()));
         results.shared = Some(FitReport {
             summary,
             inference,

@@ -4,6 +4,8 @@
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TableColumn {
     pub(super) name: String,
+    /// Unit of measurement; empty unless the file has it.
+    pub(super) unit: String,
     /// Fields are added.
     pub(super) is_kept: bool,
     /// NaN where the value is missing, or is no finite number.
@@ -29,6 +31,7 @@ impl TableColumn {
     pub(super) fn new(name: String) -> Self {
         TableColumn {
             name,
+            unit: String::new(),
             is_kept: true,
             values: Vec::new(),
             flaws: Vec::new(),
@@ -66,7 +69,8 @@ impl TableColumn {
 
     /// Selects rows.
     pub(super) fn select(&self, rows: &[usize]) -> Self {
-        let mut selected = TableColumn { is_kept: self.is_kept, ..TableColumn::new(self.name.clone()) };
+        let mut selected =
+            TableColumn { unit: self.unit.clone(), is_kept: self.is_kept, ..TableColumn::new(self.name.clone()) };
         for &row in rows.iter().filter(|_| self.is_kept) {
             let flaw = self.flaw_of(row);
             let value = match flaw {

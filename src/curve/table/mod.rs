@@ -2,9 +2,12 @@
 
 mod column;
 mod error;
+mod layout;
 mod lines;
+mod numbers;
 mod reader;
 mod row;
+mod units;
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -20,7 +23,11 @@ pub use row::TableRow;
 /// | in the file | what becomes of it |
 /// |---|---|
 /// | a first line without any number | the names of the columns; without it they are `c1`, `c2`, … |
+/// | lines about the instrument above the heading, or above the first numbers | skipped, and said in [`notes`](Self::notes) |
+/// | a line of units below the heading | part of the [`label`](Self::label)s |
 /// | a line that begins with `#`, an empty line | nothing |
+/// | a line of another number of fields that begins with `%`, `;`, `//` or `!` | skipped, and said in [`notes`](Self::notes) |
+/// | empty fields beyond the last column | nothing |
 /// | comma, semicolon, tab or spaces | the separator, found by looking at the first lines |
 /// | an empty field, `NA`, `NaN` | a missing value, NaN |
 /// | other text, a number that is not finite such as `1e999` | an error, if the column is asked for as numbers |
@@ -65,6 +72,8 @@ pub struct Table {
     places: HashMap<String, usize>,
     /// The line at which each row ends, counted from 1.
     lines: Vec<usize>,
+    /// What was skipped or taken for something else than a row.
+    notes: Vec<String>,
 }
 
 impl Table {
@@ -99,6 +108,33 @@ impl Table {
     /// Line of the file at which each row ends, counted from 1.
     pub fn lines(&self) -> &[usize] {
         &self.lines
+    }
+
+    /// Notes on what was skipped or converted: lines above the heading, units, comments. One sentence each; empty for a plain file.
+    ///
+    /// ```
+    /// let table = marquardt::curve::Table::from_reader(
+    ///     "Instrument: UV-1800\n\ntime,signal\ns,mV\n0,1.5\n1,2.5\n".as_bytes(),
+    /// )?;
+    /// assert_eq!(table.column("signal")?, [1.5, 2.5]);
+    /// assert_eq!(table.label("signal")?, "signal (mV)");
+    /// let expected =
+    ///     ["the lines above line 3, the heading, were skipped", "line 4 has the units s, mV"];
+    /// assert_eq!(table.notes(), expected);
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Name of the column with its unit, if the file has a row of units: `time (s)`.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::NoSuchColumn`] lists the columns that there are.
+    pub fn label(&self, name: &str) -> Result<String, TableError> {
+        let column = self.find(name)?;
+        Ok(if column.unit.is_empty() { column.name.clone() } else { format!("{} ({})", column.name, column.unit) })
     }
 
     /// Name of the file in error messages.
@@ -191,6 +227,7 @@ impl Table {
             columns: self.columns.iter().map(|column| column.select(rows)).collect(),
             places: self.places.clone(),
             lines: rows.iter().map(|&row| self.lines[row]).collect(),
+            notes: self.notes.clone(),
         }
     }
 

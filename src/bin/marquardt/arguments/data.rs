@@ -1,5 +1,6 @@
 //! Arguments for the files and columns that are read.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -53,6 +54,12 @@ pub struct DataArguments {
     /// The first line has data, too: columns are called c1, c2, ...
     #[arg(long)]
     pub no_heading: bool,
+    /// Lines to skip before the table; lines about the instrument are found and skipped unless given
+    #[arg(long, value_name = "LINES", default_value_t = 0, hide_default_value = true)]
+    pub skip: usize,
+    /// Line of the names of the columns, counted from 1; the lines before it are skipped
+    #[arg(long, value_name = "LINE", conflicts_with_all = ["skip", "no_heading"])]
+    pub header_row: Option<NonZeroUsize>,
 }
 
 impl DataArguments {
