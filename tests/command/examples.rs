@@ -50,6 +50,10 @@ fn folder() -> Folder {
     assert!(Command::new("gzip").arg(folder.path("big.csv")).status().unwrap().success());
     let measurement = |x: f64, noise: f64| vec![x, 0.0, 2.5 * x + 1.5 + noise];
     folder.write("messung.txt", csv("", 20, measurement).trim_start().replace(',', ";").replace('.', ","));
+    let spectrum = csv("Wavelength nm,Abs.", 40, |x, noise| vec![x, 10.0 * peak(x) + 0.2 * noise]);
+    folder.write("uv.txt", "Instrument: UV-1800\nDate: 2024-05-01\nSample: dye\n\n".to_owned() + &spectrum);
+    let rent = |i: i32| format!("{:02}/{:02}/2024;\"1,{:03}.50\"\n", i % 28 + 1, i / 28 + 1, 100 + i * i % 7 + i);
+    folder.write("rent.csv", "day;rent\n".to_owned() + &(0..60).map(rent).collect::<String>());
     folder.write("new.csv", csv("x,dose", 5, |x, _| vec![x + 0.5, x + 0.5]));
     folder.write("times.csv", csv("t", 20, |t, _| vec![t]));
     let decay = |shift: usize, t: usize| 2.0 * (-0.3 * t as f64).exp() + 1.0 + 0.01 * ((shift + 3 * t) as f64).sin();

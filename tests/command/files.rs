@@ -71,7 +71,7 @@ fn decimal_commas_are_read_below_other_lines() {
     let rows = ROWS.replace(',', ";").replace('.', ",");
     let text = format!("Messgerät: X, 5;3\nDatum: 01.05.2024\n\nZeit;Spannung\n[s];[mV]\n{rows}");
     is_line(&text, &["--decimal-comma"], "line 5 has the units [s], [mV]");
-    let message = fit(&text, &[]).errors;
+    let message = fit(&text, &[]).refused();
     assert!(message.contains("line 6, column \"Spannung\"") && message.contains("decimal-comma"), "{message}");
 }
 
@@ -121,7 +121,7 @@ fn other_lines_are_refused() {
         ("x,y\n1\n2,3\n4,5\n", "line 2: 2 fields expected, 1 found"),
         ("x\n1,5\n2,5\n3,7\n", "line 2: 1 fields expected, 2 found"),
         ("x,y\n1,2\n2,3\n3,4\nend of file\n", "line 5: 2 fields expected, 1 found"),
-        ("Instrument: X\nDate: 2024-05-01\nSample: dye\n", "data.csv"),
+        ("Instrument: X\nDate: 2024-05-01\nSample: dye\n", "line 2"),
     ] {
         let message = fit(text, &[]).refused();
         assert!(message.contains(expected) && message.lines().count() == 1, "{text:?}: {message}");
@@ -132,4 +132,107 @@ fn other_lines_are_refused() {
     for options in [&["--header-row", "0"][..], &["--skip", "-1"], &["--header-row", "1", "--skip", "1"]] {
         assert_eq!(fit(&text, options).code, 2, "{options:?}");
     }
+}
+
+#[test]
+fn missing_values_have_many_codes() {
+    let text = "x,y\n0,1.01\n1,2.99\n7,NA\n2,5.01\n5,#N/A\n6,-\n3,6.99\n";
+    is_line(text, &["--omit-missing"], "column \"y\": missing values are written as \"#N/A\", \"-\"");
+    for code in ["N/A", "null", "None", ".", "?", "n/a", "#NV", "--", "#DIV/0!"] {
+        is_line(text.replace("#N/A", code), &["--omit-missing"], code);
+        let message = fit(text.replace("NA", code), &[]).refused();
+        let expected =
+            format!("line 4, column \"y\": {code:?} is a missing value; --omit-missing leaves such rows out");
+        assert!(message.contains(&expected), "{message}");
+    }
+    for (text, code) in [("<0.5", "<*"), ("<LOD", "<LOD"), (">100", ">*"), ("-999.00", "-999"), ("void", "void,lost")] {
+        let rows = format!("x,y\n{ROWS}8,{text}\n");
+        is_line(&rows, &["--omit-missing", "--missing", code], text);
+        let message = fit(&rows, &["--missing", code]).refused();
+        assert!(message.contains("line 6") && message.contains("is a missing value"), "{message}");
+        if text.starts_with(['<', '>']) {
+            let message = fit(&rows, &["--omit-missing"]).refused();
+            assert!(message.contains("the limit") && message.contains("option missing"), "{message}");
+        }
+    }
+    let run = fit(format!("x,y\n{ROWS}8,BDL\n"), &[]).refused();
+    assert!(
+        run.ends_with("it is below the limit of detection: the option missing \"BDL\" reads it as a missing value")
+    );
+}
+
+#[test]
+fn dates_and_times_are_numbers() {
+    for (times, note) in [
+        (["2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02"], "days since 2024-02-28"),
+        (["28.2.2024", "29.2.2024", "1.3.2024", "2.3.2024"], "days since 28.2.2024"),
+        (["28-Feb-24", "29-Feb-24", "01-Mar-24", "02-Mar-24"], "days since"),
+        (["12:00:00", "12:00:01", "12:00:02.0", "12:00:03"], "seconds since 12:00:00"),
+        (["23:59:58", "23:59:59", "00:00:00", "00:00:01"], "a day more after each of 1 midnights"),
+        (
+            ["2024-02-28T23:59:59.5Z", "2024-02-29T00:00:00.5Z", "2024-02-29 00:00:01.5", "2024-02-29 00:00:02.5"],
+            "seconds since",
+        ),
+    ] {
+        let rows: String = times.iter().zip(ROWS.lines()).map(|(time, row)| format!("{time}{}\n", &row[1..])).collect();
+        is_line(format!("when,y\n{rows}"), &[], note);
+        is_line(&rows, &[], note);
+        is_line(format!("Export of 2024-01-01 12:00:00, by Bob\n\nwhen,y\n{rows}"), &[], note);
+        let semicolons = rows.replace(',', ";").replace(".0", ",0").replace(".99", ",99");
+        is_line(format!("when;y\n{semicolons}"), &["--decimal-comma"], note);
+    }
+    let american = "when,y\n2/28/2024,1.01\n2/29/2024,2.99\n3/1/2024,5.01\n3/2/2024,6.99\n";
+    is_line(american, &["--date-order", "mdy"], "days since 2/28/2024");
+    let message = fit(american, &[]).refused();
+    assert!(message.ends_with("it is a date if the option date-order says where day and month are"), "{message}");
+    let message = fit(american, &["--date-order", "dmy"]).refused();
+    assert!(message.contains("line 2, column \"when\": \"2/28/2024\""), "{message}");
+    // A column that begins with a date has nothing else.
+    for (row, line) in [("later,3\n", 5), ("5,3\n", 5)] {
+        let text = format!("when,y\n2024-02-28,1\n2024-02-29,2\n2024-03-01,3\n{row}");
+        assert!(fit(text, &[]).refused().contains(&format!("line {line}, column \"when\"")));
+    }
+    let groups = Folder::with(
+        "day,x,y\n2024-01-01,0,1\n2024-01-01,1,3\n2024-01-01,2,5.1\n2024-01-02,0,1\n2024-01-02,1,2\n2024-01-02,2,3.1\n",
+    );
+    let run =
+        groups.run(&["fit", "data.csv", "--x", "x", "--y", "y", "--model", "linear", "--group-by", "day", "--json"]);
+    assert_eq!(run.json()["groups"][1]["group"], "2024-01-02");
+}
+
+#[test]
+fn numbers_have_many_forms() {
+    let percent = ROWS.replace("1.01", "101%").replace("2.99", "299 %").replace("5.01", "501%").replace("6.99", "699%");
+    is_line(format!("x,y\n{percent}"), &[], "percentages are fractions: \"101%\" is read as a hundredth");
+    is_line(ROWS.replace("5.01", "501.D-02").replace("6.99", "+0.699d1"), &[], "");
+    let (slope, ..) = line("x,y\n−1,−2\n0,0\n–1,−2\n2,4\n", &[]);
+    assert_close(slope, 2.0, 1e-9);
+    let thousands = "x;y\n0;1,010\n1;2,990\n2;5,010\n3;6,990\n";
+    for (separator, name) in [(',', ","), ('.', "."), ('\'', "'"), ('\u{202f}', " ")] {
+        let text = thousands.replace(',', &separator.to_string());
+        let more = if separator == '.' { &["--decimal-comma"][..] } else { &[] };
+        let (slope, ..) = line(&text, &[&["--thousands", name], more].concat());
+        assert_close(slope, 1996.0, 1e-9);
+        let message = fit(&text, more).refused();
+        assert!(message.contains("line 2, column \"y\"") && message.contains("option thousands"), "{message}");
+    }
+}
+
+#[test]
+fn texts_have_many_encodings() {
+    let text = format!("Messgerät\nx,µM\n{ROWS}");
+    let units: Vec<u16> = format!("\u{feff}{text}").encode_utf16().collect();
+    let windows: Vec<u8> = text.chars().map(|c| c as u8).collect();
+    for (bytes, note) in [
+        (units.iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>(), "above line 2"),
+        (units.iter().flat_map(|unit| unit.to_be_bytes()).collect(), "above line 2"),
+        (windows, "line 1, which is no UTF-8, is read as Windows-1252"),
+        (format!("\u{feff}{text}").into_bytes(), "above line 2"),
+    ] {
+        is_line(&bytes, &["--y", "µM"], note);
+    }
+    let long: String = (0..20_000).map(|i| format!("{i},{},spare µ\n", 2 * i + i % 2)).collect();
+    let bytes: Vec<u8> = format!("\u{feff}x,y,z\n{long}").encode_utf16().flat_map(|unit| unit.to_le_bytes()).collect();
+    let (slope, ..) = line(bytes, &["--y", "y"]);
+    assert_close(slope, 2.0, 1e-6);
 }

@@ -20,12 +20,19 @@ pub const ENZYME_MODEL: &str = "michaelis_menten";
 
 /// Reads the file, and keeps the rows that are asked for.
 pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failure> {
-    let reader = TableReader::new().decimal_comma(arguments.decimal_comma);
-    let reader = if arguments.no_heading { reader.heading(false) } else { reader };
-    let reader = match arguments.separator {
-        Some(separator) => reader.separator(separator.into()),
-        None => reader,
-    };
+    let mut reader = TableReader::new().decimal_comma(arguments.decimal_comma).missing(&arguments.missing);
+    if arguments.no_heading {
+        reader = reader.heading(false);
+    }
+    if let Some(separator) = arguments.separator {
+        reader = reader.separator(separator.into());
+    }
+    if let Some(separator) = arguments.thousands {
+        reader = reader.thousands(separator);
+    }
+    if let Some(order) = arguments.date_order {
+        reader = reader.date_order(order.into());
+    }
     let reader = match arguments.header_row {
         Some(line) => reader.skip(line.get() - 1).heading(true),
         None => reader.skip(arguments.skip),
@@ -35,9 +42,6 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
             .map_err(|error| with_remedy(error, arguments))?,
         None => reader.read_named("enzyme.csv", ENZYME.as_bytes())?,
     };
-    if !table.notes().is_empty() {
-        note(format_args!("note: {}: {}", table.source_name(), table.notes().join("; ")));
-    }
     let mut kept = table;
     for condition in &arguments.conditions {
         kept = kept.filter(|row| condition.holds(row))?;
@@ -46,6 +50,20 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
         return Err(Failure::new(format!("{}: no row fulfils the condition of --where", kept.source_name())));
     }
     Ok(kept)
+}
+
+/// Says how the file and these columns were read.
+pub fn note_of_reading<'n>(table: &Table, names: impl IntoIterator<Item = &'n String>) -> Result<(), Failure> {
+    if !table.notes().is_empty() {
+        note(format_args!("note: {}: {}", table.source_name(), table.notes().join("; ")));
+    }
+    for name in names {
+        let notes = table.column_notes(name)?;
+        if !notes.is_empty() {
+            note(format_args!("note: column {name:?}: {}", notes.join("; ")));
+        }
+    }
+    Ok(())
 }
 
 /// The error of a file, and the options that help if its table begins elsewhere.

@@ -37,11 +37,13 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, by);
     if let Some(by) = by {
         let ending = groups::run(arguments, &chosen, &table, by)?;
+        data::note_of_reading(&table, chosen.x_names.iter().chain(&chosen.y_names))?;
         left_out.into_iter().for_each(note);
         return Ok(ending);
     }
     let Chosen { curve, x_names, y_names } = chosen;
     let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
+    data::note_of_reading(&table, data.x_names.iter().chain(&data.y_names))?;
     note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;

@@ -47,7 +47,7 @@ impl LayoutSearch<'_> {
             rows
         };
         let rows = whole_rows(detected);
-        let has_heading = self.heading.unwrap_or_else(|| rows.first().is_some_and(|(_, row)| self.is_heading(row)));
+        let has_heading = self.heading.unwrap_or_else(|| self.begins_with_heading(&rows));
         let line = head.first().map_or(0, |&(number, _)| number);
         let whole = Layout { separator: detected, line, has_heading, has_units: false, fields: None };
         match self.heading {
@@ -135,9 +135,17 @@ impl LayoutSearch<'_> {
         Some(((0, rows.len() - heading), layout))
     }
 
+    /// The first row is a heading; dates are none above other texts.
+    fn begins_with_heading(&self, rows: &[Row]) -> bool {
+        let Some((_, first)) = rows.first().filter(|(_, row)| self.is_heading(row)) else { return false };
+        let are_decimals = |row: &[String]| row.iter().all(|field| self.format.decimal(field).is_some());
+        !(first.iter().all(|field| self.format.is_number(field))
+            && rows.get(1).is_some_and(|(_, row)| !are_decimals(row)))
+    }
+
     /// There are words, and not one number.
     fn is_heading(&self, row: &[String]) -> bool {
-        let is_word = |field: &String| self.format.parse(field).is_none();
+        let is_word = |field: &String| self.format.decimal(field).is_none() && !self.format.is_missing(field);
         row.iter().any(is_word) && row.iter().all(|field| is_word(field) || self.format.is_missing(field))
     }
 

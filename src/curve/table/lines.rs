@@ -1,7 +1,11 @@
 //! Lines of a file of separated values, read one after the other.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
+use std::rc::Rc;
+
+use super::encoding::windows_1252;
 
 /// A line, and its number, counted from 1.
 pub(super) type Line = (usize, String);
@@ -14,6 +18,8 @@ pub(super) struct Lines<R> {
     number: usize,
     /// Lines that are skipped.
     skipped: usize,
+    /// The first line that is no UTF-8.
+    other_encoding: Rc<Cell<Option<usize>>>,
 }
 
 impl Lines<io::Empty> {
@@ -25,7 +31,12 @@ impl Lines<io::Empty> {
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(reader: R, skipped: usize) -> Self {
-        Lines { reader, ready: VecDeque::new(), number: 0, skipped }
+        Lines { reader, ready: VecDeque::new(), number: 0, skipped, other_encoding: Rc::default() }
+    }
+
+    /// The first line that is no UTF-8, of those that have been read when it is asked for.
+    pub(super) fn other_encoding(&self) -> Rc<Cell<Option<usize>>> {
+        Rc::clone(&self.other_encoding)
     }
 
     /// Returns the first lines, or as many of them as there are; they stay to be taken.
@@ -51,7 +62,10 @@ impl<R: BufRead> Lines<R> {
         if self.reader.read_until(b'\n', &mut bytes)? == 0 {
             return Ok(false);
         }
-        let text = String::from_utf8_lossy(&bytes);
+        let text = String::from_utf8(bytes).unwrap_or_else(|error| {
+            self.other_encoding.set(self.other_encoding.get().or(Some(self.number + 1)));
+            windows_1252(error.as_bytes())
+        });
         let text = text.strip_suffix('\n').unwrap_or(&text);
         for line in text.strip_suffix('\r').unwrap_or(text).split('\r') {
             self.number += 1;

@@ -1,12 +1,14 @@
 //! Tables of numbers and texts, read from files of separated values.
 
 mod column;
+mod encoding;
 mod error;
 mod layout;
 mod lines;
 mod numbers;
 mod reader;
 mod row;
+mod times;
 mod units;
 
 use std::collections::HashMap;
@@ -15,7 +17,7 @@ use std::path::Path;
 
 use column::{Flaw, TableColumn};
 pub use error::TableError;
-pub use reader::{Separator, TableReader};
+pub use reader::{DateOrder, Separator, TableReader};
 pub use row::TableRow;
 
 /// Columns of numbers and texts by name, read from a file of separated values. Feature `csv`.
@@ -27,9 +29,13 @@ pub use row::TableRow;
 /// | a line of units below the heading | part of the [`label`](Self::label)s |
 /// | a line that begins with `#`, an empty line | nothing |
 /// | a line of another number of fields that begins with `%`, `;`, `//` or `!` | skipped, and said in [`notes`](Self::notes) |
+/// | UTF-8, UTF-16 with a byte order mark, Windows-1252 | text; the last is said in [`notes`](Self::notes) |
 /// | empty fields beyond the last column | nothing |
 /// | comma, semicolon, tab or spaces | the separator, found by looking at the first lines |
-/// | an empty field, `NA`, `NaN` | a missing value, NaN |
+/// | an empty field, `NA`, `NaN`, `N/A`, `#N/A`, `null`, `None`, `-`, `.`, `?` and errors of Excel | a missing value, NaN |
+/// | `5%`, `−1`, `1.0D+00` | `0.05`, `-1`, `1` |
+/// | dates and times such as `2024-05-01`, `1.5.2024 12:30`, `12:30:00.5` | days since the first date, or seconds since the first time |
+/// | `<0.5`, `1,234`, `03/04/2024` | errors that name an option of [`TableReader`] |
 /// | other text, a number that is not finite such as `1e999` | an error, if the column is asked for as numbers |
 ///
 /// [`TableReader`] reads files that are written in another way. [`filter`](Self::filter) keeps some of the rows, and
@@ -125,6 +131,23 @@ impl Table {
     /// ```
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Notes on how the fields of a column were read: dates, percentages, texts that mean a missing value.
+    ///
+    /// ```
+    /// let table =
+    ///     marquardt::curve::Table::from_reader("day,share\n2024-02-28,5%\n2024-03-01,-\n".as_bytes())?;
+    /// assert_eq!(table.column("day")?, [0.0, 2.0]);
+    /// assert_eq!(table.column_notes("day")?, ["it has times, in days since 2024-02-28"]);
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::NoSuchColumn`] lists the columns that there are.
+    pub fn column_notes(&self, name: &str) -> Result<Vec<String>, TableError> {
+        Ok(self.find(name)?.notes().collect())
     }
 
     /// Name of the column with its unit, if the file has a row of units: `time (s)`.

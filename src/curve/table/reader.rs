@@ -9,6 +9,7 @@ use std::path::Path;
 use csv::{ReaderBuilder, Trim};
 
 use super::column::TableColumn;
+use super::encoding::decoded;
 use super::layout::{HEAD, Layout, LayoutSearch, Row};
 use super::lines::{Line, Lines, Text};
 use super::numbers::NumberFormat;
@@ -33,6 +34,16 @@ pub enum Separator {
     Tab,
     /// Separator of any number of spaces and tabs.
     Whitespace,
+}
+
+/// Order of day and month in dates such as `03/04/2024`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DateOrder {
+    /// The third of April.
+    DayMonthYear,
+    /// The fourth of March.
+    MonthDayYear,
 }
 
 /// Reads a [`Table`] with options for its format. Feature `csv`.
@@ -93,6 +104,42 @@ impl TableReader {
         TableReader { format: NumberFormat { decimal_comma, ..self.format }, ..self }
     }
 
+    /// Reads numbers whose thousands are separated by this character, such as `1,234.5`. By default they are errors, as `1,234` may be meant
+    /// as 1.234. A space stands for spaces of all kinds.
+    ///
+    /// ```
+    /// use marquardt::curve::TableReader;
+    ///
+    /// let reader = TableReader::new().thousands(',');
+    /// assert_eq!(reader.read("x;y\n1;1,234.5\n".as_bytes())?.column("y")?, [1234.5]);
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    pub fn thousands(self, separator: char) -> Self {
+        TableReader { format: NumberFormat { thousands: Some(separator), ..self.format }, ..self }
+    }
+
+    /// Texts that mean a missing value besides the usual ones, of which [`Table`] has a list. A number stands for all ways to write it, and
+    /// an asterisk at the end for any text.
+    ///
+    /// ```
+    /// use marquardt::curve::TableReader;
+    ///
+    /// let reader = TableReader::new().missing(["<*", "-999"]);
+    /// let table = reader.read("x,y\n1,<0.5\n2,-999.0\n".as_bytes())?;
+    /// assert!(table.column("y")?.iter().all(|y| y.is_nan()));
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    pub fn missing(self, codes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let missing = codes.into_iter().map(Into::into).collect();
+        TableReader { format: NumberFormat { missing, ..self.format }, ..self }
+    }
+
+    /// Order of day and month in dates whose parts are separated by `/` or `-`, unless they begin with the year. By default, such dates are
+    /// errors.
+    pub fn date_order(self, order: DateOrder) -> Self {
+        TableReader { format: NumberFormat { date_order: Some(order), ..self.format }, ..self }
+    }
+
     /// Keeps these columns alone, by name, or by number, counted from 1, so that a file of many columns takes little memory. The table
     /// knows the names of the others, but asking for one is an error. By default all are kept.
     ///
@@ -147,11 +194,11 @@ impl TableReader {
     /// [`TableError`] says what is wrong, and where.
     pub fn read_named(&self, name: impl Into<String>, reader: impl Read) -> Result<Table, TableError> {
         let source = name.into();
-        let mut lines = Lines::new(BufReader::with_capacity(BUFFER, reader), self.skipped);
-        let head = match lines.peek(HEAD) {
-            Ok(head) => head,
-            Err(error) => return Err(TableError::Io { source_name: source, source: error }),
-        };
+        let in_file = |error| TableError::Io { source_name: source.clone(), source: error };
+        let text = decoded(BufReader::with_capacity(BUFFER, reader)).map_err(in_file)?;
+        let mut lines = Lines::new(text, self.skipped);
+        let head = lines.peek(HEAD).map_err(in_file)?;
+        let other_encoding = lines.other_encoding();
         let search = LayoutSearch { separator: self.separator, heading: self.heading, format: &self.format };
         let layout = search.find(&head);
         lines.begin_at(layout.line);
@@ -164,6 +211,9 @@ impl TableReader {
         match layout.separator {
             Separator::Whitespace => self.fill(&mut table, layout, split_at_whitespace(lines))?,
             separator => self.fill(&mut table, layout, split(lines, separator))?,
+        }
+        if let Some(line) = other_encoding.get() {
+            table.notes.push(format!("line {line}, which is no UTF-8, is read as Windows-1252"));
         }
         if table.lines.is_empty() {
             return Err(TableError::NoData { source_name: table.source });
@@ -221,7 +271,7 @@ impl TableReader {
                 return Err(TableError::RaggedRow { source_name: table.source.clone(), line, found, expected });
             }
             for (column, field) in table.columns.iter_mut().zip(fields).filter(|(column, _)| column.is_kept) {
-                column.push(&field, self.format.parse(&field));
+                column.read(&field, &self.format);
             }
             table.lines.push(line);
         }

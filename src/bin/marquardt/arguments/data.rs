@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use marquardt::curve::Separator;
+use marquardt::curve::{DateOrder, Separator};
 
 use crate::condition::Condition;
 
@@ -51,6 +51,15 @@ pub struct DataArguments {
     /// Reads numbers such as 1,5
     #[arg(long)]
     pub decimal_comma: bool,
+    /// Separator of thousands, such as , or . or ' or a space
+    #[arg(long, value_name = "CHARACTER")]
+    pub thousands: Option<char>,
+    /// Texts that mean a missing value besides NA, N/A, #N/A, null, None, -, . and ?; -999 for a number, <* for any text after <
+    #[arg(long, value_name = "TEXT,...", value_delimiter = ',', allow_hyphen_values = true)]
+    pub missing: Vec<String>,
+    /// Order of day and month in dates such as 03/04/2024
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub date_order: Option<DateOrderName>,
     /// The first line has data, too: columns are called c1, c2, ...
     #[arg(long)]
     pub no_heading: bool,
@@ -67,6 +76,23 @@ impl DataArguments {
     pub fn of_rows(&self) -> impl Iterator<Item = &str> {
         let deviations = self.sigma.iter().chain(&self.weights).chain(&self.sigma_x);
         deviations.chain(&self.replicates).chain(&self.sd).map(String::as_str)
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum DateOrderName {
+    /// Day, month, year
+    Dmy,
+    /// Month, day, year
+    Mdy,
+}
+
+impl From<DateOrderName> for DateOrder {
+    fn from(name: DateOrderName) -> Self {
+        match name {
+            DateOrderName::Dmy => DateOrder::DayMonthYear,
+            DateOrderName::Mdy => DateOrder::MonthDayYear,
+        }
     }
 }
 

@@ -23,6 +23,9 @@ use crate::assignments::{self, NamedValue, Replicates};
       --omit-missing --markdown
   marquardt fit messung.txt --no-heading --separator semicolon --decimal-comma --x 1 --y 3 \\
       --model linear --plot fit.png --log-y --title 'A line' --digits 10 --csv=fit.csv
+  marquardt fit uv.txt --skip 4 --model gaussian
+  marquardt fit uv.txt --header-row 5 --missing '<*,-999' --omit-missing --model gaussian
+  marquardt fit rent.csv --date-order dmy --thousands , --model linear
   zcat big.csv.gz | marquardt fit - --model voigt --watch --max-iterations 50 --time-limit 10
   marquardt fit small.csv --model linear --bootstrap=500 --json=fit.json
   marquardt fit decay.csv --formula 'a*exp(-k*t)' --derive 'half_life=ln(2)/k' --sigma-x 0.05
