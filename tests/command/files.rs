@@ -1,5 +1,8 @@
 //! Files of instruments and spreadsheets: what is skipped, converted and said.
 
+use marquardt::npy;
+use ndarray::{Array1, Array2, Array3};
+
 use super::command::{Folder, Run, assert_close, value};
 
 /// Fits a line to `data.csv`, and returns the slope, the intercept and the notes.
@@ -70,7 +73,7 @@ fn lines_above_the_table_are_skipped() {
 fn decimal_commas_are_read_below_other_lines() {
     let rows = ROWS.replace(',', ";").replace('.', ",");
     let text = format!("Messgerät: X, 5;3\nDatum: 01.05.2024\n\nZeit;Spannung\n[s];[mV]\n{rows}");
-    is_line(&text, &["--decimal-comma"], "line 5 has the units [s], [mV]");
+    is_line(&text, &["--decimal-comma"], "line 5 has the units s, mV");
     let message = fit(&text, &[]).refused();
     assert!(message.contains("line 6, column \"Spannung\"") && message.contains("decimal-comma"), "{message}");
 }
@@ -235,4 +238,47 @@ fn texts_have_many_encodings() {
     let bytes: Vec<u8> = format!("\u{feff}x,y,z\n{long}").encode_utf16().flat_map(|unit| unit.to_le_bytes()).collect();
     let (slope, ..) = line(bytes, &["--y", "y"]);
     assert_close(slope, 2.0, 1e-6);
+}
+
+#[test]
+#[cfg(feature = "excel")]
+fn spreadsheets_are_read() {
+    let book = include_bytes!("files/book.xlsx");
+    is_line(book, &["--y", "µM"], "the lines above line 4, the heading, were skipped; line 5 has the units s, mV\n");
+    is_line(book, &[], "the sheet \"raw\" is read, of \"raw\", \"run1\"; --sheet names one");
+    is_line(book, &["--x", "day", "--y", "µM", "--sheet", "raw"], "days since 2024-02-28");
+    let (slope, ..) = line(book, &["--sheet", "run1", "--omit-missing"]);
+    assert_close(slope, 1.0, 0.01);
+    let message = fit(book, &["--sheet", "run1"]).refused();
+    assert!(message.contains("line 4, column \"y\": \"n.a.\" is a missing value"), "{message}");
+    let message = fit(book, &["--sheet", "run2"]).refused();
+    assert_eq!(message, "data.csv: --sheet: there is no sheet \"run2\", only \"raw\", \"run1\"");
+    is_line(include_bytes!("files/book.ods"), &[], "days since 2024-02-26");
+    assert!(fit(&book[..book.len() / 2], &[]).refused().starts_with("data.csv: "));
+}
+
+#[test]
+fn records_and_arrays_are_read() {
+    let record = |(i, row): (usize, &str)| format!("{{\"time\": {i}, \"a\": {}}}", &row[2..]);
+    let records = ROWS.lines().enumerate().map(record).collect::<Vec<_>>().join(",\n");
+    is_line(format!("[{records}]"), &[], "");
+    is_line(format!(" [\n{records},\n{{\"a\": null, \"time\": 7}}]"), &["--omit-missing", "--decimal-comma"], "");
+    is_line("{\"time\": [0, 1, 2, 3], \"a\": [1.01, 2.99, 5.01, 6.99]}", &[], "");
+    for text in [format!("[{records}"), "[{}]".to_owned(), "{\"x\": 1}".to_owned(), "[{\"x\": [1]}, 2]".to_owned()] {
+        assert!(fit(&text, &[]).refused().starts_with("data.csv"), "{text}");
+    }
+    for archive in [&include_bytes!("files/columns.npz")[..], include_bytes!("files/compressed.npz")] {
+        is_line(archive, &["--y", "signal"], "");
+        for length in [40, archive.len() / 2, archive.len() - 30] {
+            assert!(fit(&archive[..length], &[]).refused().starts_with("data.csv: "));
+        }
+    }
+    let y = [1.01, 2.99, 5.01, 6.99];
+    let array = Array2::from_shape_fn((4, 2), |(i, j)| if j == 0 { i as f64 } else { y[i] });
+    is_line(npy::to_bytes(&array), &["--y", "c2"], "");
+    let message = fit(npy::to_bytes(&Array3::<f64>::zeros((2, 2, 2))), &[]).refused();
+    assert!(message.contains("it has 3 axes"), "{message}");
+    assert!(fit(npy::to_bytes(&Array1::<f64>::zeros(4)), &[]).refused().contains("no column"));
+    let message = fit(ROWS, &["--sheet", "a"]).refused();
+    assert_eq!(message, "data.csv: --sheet is given, but it is no spreadsheet");
 }

@@ -1,10 +1,11 @@
 //! Columns of a file that are fitted.
 
 use marquardt::CurveError;
-use marquardt::curve::{Table, TableError, TableReader};
+use marquardt::curve::{Separator, Table, TableError, TableReader};
 use ndarray::{Array2, Axis};
 
 use crate::arguments::DataArguments;
+use crate::conversion::Converted;
 use crate::curve::ABOUT_PI;
 use crate::failure::{Failure, quoted};
 use crate::needed_columns::{self, Needs};
@@ -33,13 +34,21 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
     if let Some(order) = arguments.date_order {
         reader = reader.date_order(order.into());
     }
-    let reader = match arguments.header_row {
+    reader = match arguments.header_row {
         Some(line) => reader.skip(line.get() - 1).heading(true),
         None => reader.skip(arguments.skip),
     };
     let table = match &arguments.file {
-        Some(file) => needed_columns::read(&reader, source::name(file), source::open(file)?, arguments, needs)
-            .map_err(|error| with_remedy(error, arguments))?,
+        Some(file) => {
+            let name = source::name(file);
+            let Converted { bytes, is_converted } =
+                Converted::of(source::open(file)?, &name, arguments.sheet.as_deref())?;
+            if is_converted {
+                reader = reader.separator(Separator::Comma).decimal_comma(false);
+            }
+            needed_columns::read(&reader, name, bytes, arguments, needs)
+                .map_err(|error| with_remedy(error, arguments))?
+        }
         None => reader.read_named("enzyme.csv", ENZYME.as_bytes())?,
     };
     let mut kept = table;

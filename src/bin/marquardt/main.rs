@@ -4,6 +4,7 @@ mod arguments;
 mod assignments;
 mod compare;
 mod condition;
+mod conversion;
 mod curve;
 mod curve_fit;
 mod data;

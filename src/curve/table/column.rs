@@ -80,6 +80,15 @@ impl TableColumn {
         self.push(field, value);
     }
 
+    /// The name, and the unit or the origin of times if there is one.
+    pub(super) fn label(&self) -> String {
+        match &self.times {
+            Some(times) => format!("{} ({})", self.name, times.description()),
+            None if self.unit.is_empty() => self.name.clone(),
+            None => format!("{} ({})", self.name, self.unit),
+        }
+    }
+
     /// Texts that were read as something else, as sentences.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let codes = match &self.codes[..] {

@@ -150,14 +150,13 @@ impl Table {
         Ok(self.find(name)?.notes().collect())
     }
 
-    /// Name of the column with its unit, if the file has a row of units: `time (s)`.
+    /// Name of the column with its unit if the file has a row of units, `time (s)`, or the origin of its times.
     ///
     /// # Errors
     ///
     /// [`TableError::NoSuchColumn`] lists the columns that there are.
     pub fn label(&self, name: &str) -> Result<String, TableError> {
-        let column = self.find(name)?;
-        Ok(if column.unit.is_empty() { column.name.clone() } else { format!("{} ({})", column.name, column.unit) })
+        Ok(self.find(name)?.label())
     }
 
     /// Name of the file in error messages.

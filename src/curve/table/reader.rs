@@ -252,12 +252,14 @@ impl TableReader {
             }
             let found = fields.len();
             if index == 1 && layout.has_units {
-                for (column, unit) in
-                    table.columns.iter_mut().zip(&fields).filter(|(_, unit)| !self.format.is_missing(unit))
-                {
-                    column.unit = without_brackets(unit).to_owned();
+                let mut units = Vec::new();
+                for (column, unit) in table.columns.iter_mut().zip(&fields) {
+                    if !self.format.is_missing(unit) {
+                        column.unit = without_brackets(unit).to_owned();
+                        units.push(column.unit.as_str());
+                    }
                 }
-                table.notes.push(format!("line {line} has the units {}", fields.join(", ")));
+                table.notes.push(format!("line {line} has the units {}", units.join(", ")));
                 continue;
             }
             let expected = table.columns.len();

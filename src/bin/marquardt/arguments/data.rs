@@ -11,8 +11,8 @@ use crate::condition::Condition;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataArguments {
-    /// File of columns, with a heading or without; - for the standard input; may be compressed by gzip. Data that come with the
-    /// program unless given
+    /// File of columns, with a heading or without: text, .xlsx, .ods, .json, .npy or .npz; - for the standard input; may be compressed by
+    /// gzip. Data that come with the program unless given
     pub file: Option<PathBuf>,
     /// Columns of the predictors, by name or number; those that the formula names, or else the first, unless given
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
@@ -60,6 +60,9 @@ pub struct DataArguments {
     /// Order of day and month in dates such as 03/04/2024
     #[arg(long, value_enum, value_name = "ORDER")]
     pub date_order: Option<DateOrderName>,
+    /// Sheet of a spreadsheet; the first unless given. Spreadsheets need the feature excel
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
     /// The first line has data, too: columns are called c1, c2, ...
     #[arg(long)]
     pub no_heading: bool,
