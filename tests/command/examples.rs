@@ -54,6 +54,9 @@ fn folder() -> Folder {
     folder.write("uv.txt", "Instrument: UV-1800\nDate: 2024-05-01\nSample: dye\n\n".to_owned() + &spectrum);
     let rent = |i: i32| format!("{:02}/{:02}/2024;\"1,{:03}.50\"\n", i % 28 + 1, i / 28 + 1, 100 + i * i % 7 + i);
     folder.write("rent.csv", "day;rent\n".to_owned() + &(0..60).map(rent).collect::<String>());
+    for (name, slope) in [("run1.csv", 2.0), ("run2.csv", 3.0)] {
+        folder.write(name, csv("x,y", 12, |x, noise| vec![x, slope * x + noise]));
+    }
     folder.write("book.xlsx", include_bytes!("files/book.xlsx"));
     folder.write("new.csv", csv("x,dose", 5, |x, _| vec![x + 0.5, x + 0.5]));
     folder.write("times.csv", csv("t", 20, |t, _| vec![t]));

@@ -282,3 +282,31 @@ fn records_and_arrays_are_read() {
     let message = fit(ROWS, &["--sheet", "a"]).refused();
     assert_eq!(message, "data.csv: --sheet is given, but it is no spreadsheet");
 }
+
+#[test]
+fn several_files_are_fitted() {
+    let folder = Folder::new();
+    for (name, factor) in [("run1.csv", 1.0), ("run2.csv", 2.0), ("run10.csv", 3.0)] {
+        let row = |i: u32| format!("{i},{}\n", factor * f64::from(i) + 0.01 * f64::from(i % 2));
+        folder.write(name, "x,y\n".to_owned() + &(0..8).map(row).collect::<String>());
+    }
+    let fit = |more: &[&str]| folder.run(&[&["fit", "--model", "linear"], more].concat());
+    let report = fit(&["--batch", "run*.csv", "--json"]).json();
+    let slope = |index: usize| value(&report["groups"][index], "slope");
+    assert_eq!(report["groups"][1]["group"], "run10.csv");
+    assert!((slope(0) - 1.0).abs() < 0.01 && (slope(1) - 3.0).abs() < 0.01 && (slope(2) - 2.0).abs() < 0.01);
+    let shared = fit(&["--batch", "run1.csv", "run2.csv", "--share", "intercept", "--json"]).json();
+    assert_eq!(shared["groups"].as_array().unwrap().len(), 2);
+    // What cannot be read or fitted is listed; the others are fitted.
+    folder.write("run3.csv", "x,y\n1,2\n2,bad\n");
+    folder.write("run4.csv", "x,y\n1,2\n");
+    let run = fit(&["--batch", "run*.csv", "absent.csv", "--csv"]);
+    assert_eq!((run.code, run.out.lines().count()), (2, 7), "{run:?}");
+    for expected in ["run3.csv, line 3, column \"y\": \"bad\"", "run4.csv", "absent.csv"] {
+        assert!(run.errors.lines().any(|line| line.starts_with("error: ") && line.contains(expected)), "{run:?}");
+    }
+    assert!(fit(&["--batch", "none*.csv"]).refused().contains("no file has such a name"));
+    assert!(fit(&["--batch", "absent.csv"]).refused().contains("absent.csv"));
+    assert!(fit(&["--batch", "run1.csv", "--csv=run1.csv"]).refused().contains("would be replaced"));
+    assert_eq!(fit(&["data.csv", "--batch", "run1.csv"]).code, 2);
+}

@@ -18,20 +18,15 @@ use crate::report::FitReport;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
-use crate::{groups, output};
+use crate::{batch, groups, output};
 
 /// Fits, prints the report, and draws.
 pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
+    if !arguments.groups.batch.is_empty() {
+        return batch::run(arguments);
+    }
     output::check(arguments)?;
-    let model = arguments.curve.model.as_deref().and_then(AnyModel::of_name);
-    let predictors = match &model {
-        Some(AnyModel::Formula(formula)) => formula.predictors(),
-        _ => &[],
-    };
-    let columns = arguments.groups.group_by.iter().chain(predictors).map(String::as_str).collect::<Vec<_>>();
-    let formulas = arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>();
-    let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &columns })?;
-    let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
+    let (table, chosen) = read(arguments)?;
     curve::note_of_constants(&chosen.curve, &arguments.curve.parameters.start);
     let by = arguments.groups.group_by.as_deref();
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, by);
@@ -80,6 +75,20 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     output::print(&arguments.output.formats, |format| report.render(format), || report.to_text(digits))?;
     fit.warnings().iter().for_each(|warning| note(format_args!("warning: {warning}")));
     Ok(report.ending())
+}
+
+/// Reads the file, and chooses the curve and its columns.
+pub fn read(arguments: &FitArguments) -> Result<(Table, Chosen), Failure> {
+    let model = arguments.curve.model.as_deref().and_then(AnyModel::of_name);
+    let predictors = match &model {
+        Some(AnyModel::Formula(formula)) => formula.predictors(),
+        _ => &[],
+    };
+    let columns = arguments.groups.group_by.iter().chain(predictors).map(String::as_str).collect::<Vec<_>>();
+    let formulas = arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>();
+    let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &columns })?;
+    let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
+    Ok((table, chosen))
 }
 
 /// Title of a report: the one given, or else the file and the curve.

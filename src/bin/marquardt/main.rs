@@ -2,6 +2,7 @@
 
 mod arguments;
 mod assignments;
+mod batch;
 mod compare;
 mod condition;
 mod conversion;
