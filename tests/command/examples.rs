@@ -54,6 +54,11 @@ fn folder() -> Folder {
     folder.write("uv.txt", "Instrument: UV-1800\nDate: 2024-05-01\nSample: dye\n\n".to_owned() + &spectrum);
     let rent = |i: i32| format!("{:02}/{:02}/2024;\"1,{:03}.50\"\n", i % 28 + 1, i / 28 + 1, 100 + i * i % 7 + i);
     folder.write("rent.csv", "day;rent\n".to_owned() + &(0..60).map(rent).collect::<String>());
+    let hill = |x: f64, shift: f64| 9.0 * (x + 1.0).powi(2) / (9.0 + (x + 1.0).powi(2)) + shift;
+    folder.write(
+        "wide.csv",
+        csv("dose,rep1,rep2", 9, |x, noise| vec![x + 1.0, hill(x, 0.1 * noise), hill(x, 0.05 - 0.1 * noise)]),
+    );
     for (name, slope) in [("run1.csv", 2.0), ("run2.csv", 3.0)] {
         folder.write(name, csv("x,y", 12, |x, noise| vec![x, slope * x + noise]));
     }

@@ -310,3 +310,23 @@ fn several_files_are_fitted() {
     assert!(fit(&["--batch", "run1.csv", "--csv=run1.csv"]).refused().contains("would be replaced"));
     assert_eq!(fit(&["data.csv", "--batch", "run1.csv"]).code, 2);
 }
+
+#[test]
+fn columns_of_replicates_are_one_response() {
+    let wide = "x,rep1,rep2,other\n0,1,1.2,5\n1,3.1,2.9,5\n2,5,NA,5\n3,7,7.1,5\n";
+    let long = "x,y\n0,1\n1,3.1\n2,5\n3,7\n0,1.2\n1,2.9\n3,7.1\n";
+    let (slope, intercept, notes) = line(wide, &["--y", "rep*", "--omit-missing"]);
+    let (expected, expected_intercept, _) = line(long, &[]);
+    assert_close(slope, expected, 1e-9);
+    assert_close(intercept, expected_intercept, 1e-9);
+    assert_eq!(notes, "");
+    let report = fit(wide, &["--y", "rep*", "--omit-missing", "--sigma", "0.1*y+0.1"]).json();
+    assert_eq!((&report["data"]["observations"], &report["data"]["omitted"]), (&7.into(), &1.into()));
+    assert!(fit(wide, &["--y", "rep*"]).refused().contains("line 4, column \"rep2\": \"NA\" is a missing value"));
+    let message = fit(wide, &["--y", "run*"]).refused();
+    assert_eq!(message, "--y: no column is like \"run*\"; there are \"x\", \"rep1\", \"rep2\", \"other\"");
+    let rows: String = (0..6000).map(|i| format!("{i},spare,{i},{}\n", i + 2)).collect();
+    let (slope, intercept, _) = line(format!("x,name,rep1,rep2\n{rows}"), &["--y", "rep*"]);
+    assert_close(slope, 1.0, 1e-9);
+    assert_close(intercept, 1.0, 1e-6);
+}

@@ -14,6 +14,7 @@ use crate::group_results::GroupResults;
 use crate::groups::{Group, GroupFits, Pictures};
 use crate::output;
 use crate::terminal::{note, red};
+use crate::wildcard::matches;
 
 /// Name of the column of the files.
 const BY: &str = "file";
@@ -69,7 +70,7 @@ fn read(arguments: &FitArguments, file: PathBuf) -> Result<(AnyModel, SelectedDa
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, None);
     let Chosen { curve, x_names, y_names } = chosen;
     let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
-    data::note_of_reading(&table, data.x_names.iter().chain(&data.y_names))?;
+    data::note_of_reading(&table, &data.columns)?;
     left_out.into_iter().for_each(|left_out| note(format_args!("{}: {left_out}", table.source_name())));
     Ok((curve, data))
 }
@@ -98,39 +99,4 @@ fn files(patterns: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         files.append(&mut found);
     }
     Ok(files)
-}
-
-/// Each asterisk of a pattern stands for any characters; names that begin with a point need one in the pattern.
-fn matches(pattern: &str, name: &str) -> bool {
-    let Some((begin, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(mut left) = name.strip_prefix(begin) else { return false };
-    if begin.is_empty() && name.starts_with('.') {
-        return false;
-    }
-    let parts: Vec<&str> = rest.split('*').collect();
-    let (last, middle) = parts.split_last().expect("a text has a part");
-    for part in middle {
-        match left.find(part) {
-            Some(at) => left = &left[at + part.len()..],
-            None => return false,
-        }
-    }
-    left.ends_with(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn asterisks_stand_for_any_characters() {
-        for (pattern, name) in
-            [("*.csv", "a.csv"), ("a*b*c", "abc"), ("a*b*c", "a--b-b-c"), ("run*", "run"), ("a", "a")]
-        {
-            assert!(matches(pattern, name), "{pattern} {name}");
-        }
-        for (pattern, name) in [("*.csv", ".csv"), ("*.csv", "a.txt"), ("a*a", "a"), ("a*b*c", "acb"), ("a", "b")] {
-            assert!(!matches(pattern, name), "{pattern} {name}");
-        }
-    }
 }

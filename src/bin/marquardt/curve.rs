@@ -14,6 +14,7 @@ use crate::needed_columns::writable;
 use crate::output;
 use crate::row_values::RowValues;
 use crate::terminal::note;
+use crate::wildcard::matches;
 
 /// Names of columns in a note.
 const MOST_NAMED: usize = 6;
@@ -21,7 +22,7 @@ const MOST_NAMED: usize = 6;
 /// Reason why no parameter is called `pi`, although the formula may have it.
 pub const ABOUT_PI: &str = "pi is a number in formulas, and a parameter in double quotes only";
 
-/// A curve, and the columns of its predictors and of its response, which are two if it is complex.
+/// A curve, and the columns of its predictors and of its response, which are two if it is complex, and more for replicates.
 pub struct Chosen {
     pub curve: AnyModel,
     pub x_names: Vec<String>,
@@ -119,10 +120,19 @@ pub fn note_of_constants(curve: &AnyModel, starts: &[NamedValue<f64>]) {
     }
 }
 
-/// The columns of the responses: the first ones from the second on that are not taken, unless others are asked for.
+/// The columns of the responses, or of the replicates of one that a pattern names: the first ones from the second on that are not taken, unless others are asked for.
 fn responses(curve: &AnyModel, table: &Table, data: &DataArguments, taken: &[&str]) -> Result<Vec<String>, Failure> {
     let count = curve.response_count();
     match (count, &data.y[..]) {
+        (1, [pattern]) if pattern.contains('*') && table.column_names().all(|name| name != pattern) => {
+            let found = table.column_names().filter(|name| matches(pattern, name) && !taken.contains(name));
+            let found: Vec<String> = found.map(str::to_owned).collect();
+            let names = || quoted(&table.column_names().collect::<Vec<_>>());
+            return match found.is_empty() {
+                true => Err(Failure::new(format!("--y: no column is like {pattern:?}; there are {}", names()))),
+                false => Ok(found),
+            };
+        }
         (_, asked) if asked.len() == count => {
             return Ok(asked.iter().map(|name| column_name(table, Some(name), 2)).collect());
         }

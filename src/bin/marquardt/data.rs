@@ -2,7 +2,7 @@
 
 use marquardt::CurveError;
 use marquardt::curve::{Separator, Table, TableError, TableReader};
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, Axis, concatenate};
 
 use crate::arguments::DataArguments;
 use crate::conversion::Converted;
@@ -142,6 +142,8 @@ pub struct SelectedData {
     pub x_names: Vec<String>,
     /// Two if the response is complex.
     pub y_names: Vec<String>,
+    /// Columns of the predictors and of the response, of which there are several if it has replicates.
+    pub columns: Vec<String>,
     /// Labels of a plot's axes: the columns of the predictors and of the response, with their units.
     pub labels: [String; 2],
     /// Of these, and all others, a row for each observation.
@@ -160,13 +162,18 @@ pub struct SelectedData {
 }
 
 impl SelectedData {
-    /// These columns of a table.
+    /// These columns of a table. Several columns for one response are replicates, one below the other.
     pub fn select(
         table: &Table,
         arguments: &DataArguments,
         x_names: Vec<String>,
         y_names: Vec<String>,
     ) -> Result<SelectedData, Failure> {
+        if let ([pattern], [_, _, ..]) = (&arguments.y[..], &y_names[..]) {
+            let select = |name| SelectedData::select(table, arguments, x_names.clone(), vec![name]);
+            let replicates = y_names.into_iter().map(select).collect::<Result<Vec<_>, _>>()?;
+            return Ok(SelectedData::stacked(&replicates, pattern));
+        }
         let sigma = arguments.sigma.as_deref().map(|text| RowValues::of(table, text));
         let weights = arguments.weights.as_deref().map(|text| RowValues::of(table, text));
         let sigma_x: Vec<RowValues<'_>> = arguments.sigma_x.iter().map(|text| RowValues::of(table, text)).collect();
@@ -208,6 +215,7 @@ impl SelectedData {
         let (source, omitted) = (table.source_name().to_owned(), table.rows() - rows.len());
         Ok(SelectedData {
             source,
+            columns: x_names.iter().chain(&y_names).cloned().collect(),
             x_names,
             y_names,
             labels,
@@ -223,6 +231,34 @@ impl SelectedData {
         })
     }
 
+    /// Data one below the other; the response has a new name.
+    fn stacked(parts: &[SelectedData], response: &str) -> SelectedData {
+        let optional = |of: fn(&SelectedData) -> Option<&Array2<f64>>| {
+            let views = parts.iter().map(|part| of(part).map(|values| values.view())).collect::<Option<Vec<_>>>()?;
+            Some(concatenate(Axis(0), &views).expect("they have the same columns"))
+        };
+        let all = |of: fn(&SelectedData) -> Option<&Array2<f64>>| optional(of).expect("all have it");
+        let counts = parts.iter().filter_map(|part| part.replicates.as_ref()).flat_map(|(counts, _)| counts);
+        let deviations = optional(|part| part.replicates.as_ref().map(|(_, sd)| sd));
+        let first = &parts[0];
+        SelectedData {
+            source: first.source.clone(),
+            x_names: first.x_names.clone(),
+            y_names: vec![response.to_owned()],
+            columns: first.x_names.iter().chain(parts.iter().flat_map(|part| &part.y_names)).cloned().collect(),
+            labels: [first.labels[0].clone(), response.to_owned()],
+            x: all(|part| Some(&part.x)),
+            y: all(|part| Some(&part.y)),
+            sigma: optional(|part| part.sigma.as_ref()),
+            weights: optional(|part| part.weights.as_ref()),
+            sigma_x: optional(|part| part.sigma_x.as_ref()),
+            replicates: deviations.map(|deviations| (counts.copied().collect(), deviations)),
+            omitted: parts.iter().map(|part| part.omitted).sum(),
+            lines: parts.iter().flat_map(|part| &part.lines).copied().collect(),
+            sigma_name: first.sigma_name.clone(),
+        }
+    }
+
     /// The data without some rows.
     pub fn without(&self, rows: &[usize]) -> SelectedData {
         let kept: Vec<usize> = (0..self.y.nrows()).filter(|row| !rows.contains(row)).collect();
@@ -231,6 +267,7 @@ impl SelectedData {
             source: self.source.clone(),
             x_names: self.x_names.clone(),
             y_names: self.y_names.clone(),
+            columns: self.columns.clone(),
             labels: self.labels.clone(),
             x: of_kept(&self.x),
             y: of_kept(&self.y),

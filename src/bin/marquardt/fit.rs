@@ -38,7 +38,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     }
     let Chosen { curve, x_names, y_names } = chosen;
     let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
-    data::note_of_reading(&table, data.x_names.iter().chain(&data.y_names))?;
+    data::note_of_reading(&table, &data.columns)?;
     note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;

@@ -28,6 +28,7 @@ mod source;
 mod stored;
 mod table;
 mod terminal;
+mod wildcard;
 
 use std::process::ExitCode;
 

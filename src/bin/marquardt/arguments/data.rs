@@ -18,7 +18,7 @@ pub struct DataArguments {
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub x: Vec<String>,
     /// Column of the response; the second unless given, or the first after it that is no predictor. Two are the real and the imaginary
-    /// part of a complex response
+    /// part of a complex response; 'rep*' stands for all columns of such names, which are replicates
     #[arg(long, value_name = "COLUMN[,COLUMN]", value_delimiter = ',')]
     pub y: Vec<String>,
     /// The formula is one of complex numbers, in which i is the imaginary unit; its value is complex or, as abs(z), real

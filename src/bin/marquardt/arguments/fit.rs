@@ -38,6 +38,7 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit plate.csv --x dose --y response --model hill --weights '1/y^2' --residual-tests
   marquardt fit peak.csv --model gaussian+linear --sigma '0.1+0.02*y' --outliers=0.01
   marquardt fit means.csv --model linear --replicates n --sd 'sem*sqrt(n)' --residual-tests
+  marquardt fit wide.csv --x dose --y 'rep*' --model hill --residual-tests
   marquardt fit impedance.csv --x omega --y re,im --weight-by-modulus --nyquist nyquist.svg \\
       --bode bode.svg --formula 'r0 + r1/(1+i*omega*r1*c)'
   marquardt fit impedance.csv --x omega --y modulus --complex \\
