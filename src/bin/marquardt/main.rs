@@ -25,6 +25,7 @@ mod report;
 mod row_values;
 mod shell;
 mod source;
+mod stack;
 mod stored;
 mod table;
 mod terminal;

@@ -19,7 +19,7 @@ const ZIP: &[u8] = b"PK\x03\x04";
 const OLD_EXCEL: &[u8] = b"\xd0\xcf\x11\xe0";
 
 /// First bytes of an array of NumPy.
-const NPY: &[u8] = b"\x93NUMPY";
+pub const NPY: &[u8] = b"\x93NUMPY";
 
 /// A row of fields.
 type Fields = Vec<String>;
