@@ -61,8 +61,8 @@ impl TableColumn {
         let mut value = format.parse(field);
         let is_first = || self.flaws.is_empty() && self.values.iter().all(|value| value.is_nan());
         if value.is_none()
-            && let Some(moment) = format.moment(field)
             && (self.times.is_some() || is_first())
+            && let Some(moment) = format.moment(field)
         {
             value = self.times.get_or_insert_with(|| Times::new(moment, field)).since_first(moment);
         } else if value.is_some_and(|value| !value.is_nan()) && self.times.is_some() {

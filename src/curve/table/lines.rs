@@ -7,6 +7,9 @@ use std::rc::Rc;
 
 use super::encoding::windows_1252;
 
+/// The byte order mark in UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// A line, and its number, counted from 1.
 pub(super) type Line = (usize, String);
 
@@ -62,6 +65,9 @@ impl<R: BufRead> Lines<R> {
         if self.reader.read_until(b'\n', &mut bytes)? == 0 {
             return Ok(false);
         }
+        if self.number == 0 && bytes.starts_with(MARK) {
+            bytes.drain(..MARK.len());
+        }
         let text = String::from_utf8(bytes).unwrap_or_else(|error| {
             self.other_encoding.set(self.other_encoding.get().or(Some(self.number + 1)));
             windows_1252(error.as_bytes())
@@ -69,7 +75,6 @@ impl<R: BufRead> Lines<R> {
         let text = text.strip_suffix('\n').unwrap_or(&text);
         for line in text.strip_suffix('\r').unwrap_or(text).split('\r') {
             self.number += 1;
-            let line = if self.number == 1 { line.trim_start_matches('\u{feff}') } else { line };
             if self.number > self.skipped && !line.trim().is_empty() && !line.trim_start().starts_with('#') {
                 self.ready.push_back((self.number, line.to_owned()));
             }
