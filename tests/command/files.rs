@@ -330,3 +330,15 @@ fn columns_of_replicates_are_one_response() {
     assert_close(slope, 1.0, 1e-9);
     assert_close(intercept, 1.0, 1e-6);
 }
+
+/// A spectrum of an instrument, with the parameters of the table alone.
+#[test]
+fn a_spectrum_below_lines_of_the_instrument_is_fitted() {
+    let table = "Wavelength nm,Abs.\n400,0.1\n410,0.3\n420,0.7\n430,0.3\n440,0.1\n";
+    let report = |data: String| Folder::with(data).run(&["fit", "data.csv", "--model", "gaussian", "--json"]).json();
+    let whole = report(format!("Instrument: UV-1800\nDate: 2024-05-01\nSample: dye\n\n{table}"));
+    assert_close(value(&whole, "amplitude"), 14.12, 1e-3);
+    for name in ["amplitude", "center", "sigma"] {
+        assert_close(value(&whole, name), value(&report(table.to_owned()), name), 1e-12);
+    }
+}
