@@ -138,6 +138,7 @@
 //! |---|---|
 //! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
 //! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
+//! | `excel` | the command reads spreadsheets, `.xlsx`, `.xls` and `.ods`, by the crate calamine |
 //! | `faer` | singular values of 32 columns and more by the crate faer, in a half to a sixth of the time; problems over its `Col` and `Mat`, by [`VectorFunction`](problem::VectorFunction) |
 //! | `full` | all of these but `mpi` |
 //! | `json` | a `FitSummary` becomes JSON, and a `StoredFit` is saved and loaded; with `serde` |

@@ -143,6 +143,6 @@ pub use summary::{
     ParameterSummary, PriorSummary,
 };
 #[cfg(feature = "csv")]
-pub use table::{Separator, Table, TableError, TableReader, TableRow};
+pub use table::{DateOrder, Separator, Table, TableError, TableReader, TableRow};
 pub use tie::Tie;
 pub use warning::Warning;

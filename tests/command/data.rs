@@ -269,7 +269,7 @@ fn separators_of_thousands_are_told_from_decimals() {
         assert!(message.starts_with("data.csv, line 3, column \"y\": "), "{message}");
         assert_eq!(line(cell, &["--decimal-comma"]).code, 0);
     }
-    assert!(line("1,234,567", &[]).refused().ends_with("separators of thousands are not read: write 1234567"));
+    assert!(line("1,234,567", &[]).refused().ends_with("option thousands: it is 1234567"));
     assert!(line("1,5", &[]).refused().contains("decimal-comma"));
     // Among decimal commas, a point is not one.
     let message = line("1.234", &["--decimal-comma"]).refused();

@@ -55,6 +55,19 @@ fn folder() -> Folder {
     assert!(Command::new("gzip").arg(folder.path("big.csv")).status().unwrap().success());
     let measurement = |x: f64, noise: f64| vec![x, 0.0, 2.5 * x + 1.5 + noise];
     folder.write("messung.txt", csv("", 20, measurement).trim_start().replace(',', ";").replace('.', ","));
+    let spectrum = csv("Wavelength nm,Abs.", 40, |x, noise| vec![x, 10.0 * peak(x) + 0.2 * noise]);
+    folder.write("uv.txt", "Instrument: UV-1800\nDate: 2024-05-01\nSample: dye\n\n".to_owned() + &spectrum);
+    let rent = |i: i32| format!("{:02}/{:02}/2024;\"1,{:03}.50\"\n", i % 28 + 1, i / 28 + 1, 100 + i * i % 7 + i);
+    folder.write("rent.csv", "day;rent\n".to_owned() + &(0..60).map(rent).collect::<String>());
+    let hill = |x: f64, shift: f64| 9.0 * (x + 1.0).powi(2) / (9.0 + (x + 1.0).powi(2)) + shift;
+    folder.write(
+        "wide.csv",
+        csv("dose,rep1,rep2", 9, |x, noise| vec![x + 1.0, hill(x, 0.1 * noise), hill(x, 0.05 - 0.1 * noise)]),
+    );
+    for (name, slope) in [("run1.csv", 2.0), ("run2.csv", 3.0)] {
+        folder.write(name, csv("x,y", 12, |x, noise| vec![x, slope * x + noise]));
+    }
+    folder.write("book.xlsx", include_bytes!("files/book.xlsx"));
     folder.write("new.csv", csv("x,dose", 5, |x, _| vec![x + 0.5, x + 0.5]));
     folder.write("times.csv", csv("t", 20, |t, _| vec![t]));
     let decay = |shift: usize, t: usize| 2.0 * (-0.3 * t as f64).exp() + 1.0 + 0.01 * ((shift + 3 * t) as f64).sin();
@@ -77,7 +90,8 @@ fn failures(folder: &Folder, lines: impl IntoIterator<Item = String>) -> Vec<Str
         let output =
             Command::new("sh").args(["-c", &line]).env("PATH", &path).current_dir(folder.path(".")).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        (!output.status.success()).then(|| format!("{line}\n  {:?}: {errors}", output.status.code()))
+        let is_readable = cfg!(feature = "excel") || !line.contains(".xlsx");
+        (is_readable && !output.status.success()).then(|| format!("{line}\n  {:?}: {errors}", output.status.code()))
     };
     lines.into_iter().filter_map(failure).collect()
 }

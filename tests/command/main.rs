@@ -9,6 +9,7 @@ mod endings;
 mod equations;
 #[cfg(unix)]
 mod examples;
+mod files;
 mod fit;
 mod gnuplot;
 mod groups;

@@ -152,3 +152,18 @@ fn bad_stacks_are_refused() {
     }
     assert_eq!(folder.run(&["many", "empty.npy", "--model", "linear", "--out", "none.npy"]).code, 0);
 }
+
+#[test]
+fn columns_of_a_table_are_data_sets() {
+    let folder = Folder::new();
+    let row = |i: u32| format!("{i},{},{}\n", f64::from(i) + 0.01 * f64::from(i % 2), 3.0 * f64::from(i) + 1.0);
+    folder.write("wide.csv", "Reader: X\n\ntime,A,\"B, 2\"\n".to_owned() + &(0..8).map(row).collect::<String>());
+    let run = folder.run(&["many", "wide.csv", "--model", "linear", "--block", "1"]);
+    assert!(run.errors.contains("the lines above line 3, the heading, were skipped"), "{run:?}");
+    let out = run.solved();
+    let mut lines = out.lines();
+    assert!(lines.next().unwrap().starts_with("column,slope,intercept,"), "{out}");
+    assert!(lines.next().unwrap().starts_with("A,1.0") && lines.next().unwrap().starts_with("\"B, 2\",3"), "{out}");
+    folder.write("wide.csv", "time\n1\n2\n");
+    assert!(folder.run(&["many", "wide.csv", "--model", "linear"]).refused().contains("no data set"));
+}

@@ -1,5 +1,7 @@
 //! `marquardt compare`: several curves to the same columns.
 
+use std::collections::BTreeSet;
+
 use marquardt::FittedCurve;
 use marquardt::curve::{Comparison, Criteria, Table};
 use marquardt::models::{AnyModel, Named};
@@ -45,6 +47,8 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     }
     candidates.iter().for_each(|chosen| curve::note_of_constants(&chosen.curve, &arguments.start));
     let left_out = candidates.first().and_then(|chosen| curve::note_of_response(&table, chosen, &arguments.data, None));
+    let columns: BTreeSet<String> =
+        candidates.iter().flat_map(|chosen| chosen.x_names.iter().chain(&chosen.y_names)).cloned().collect();
     let mut fits = Vec::new();
     let (mut failed, mut warnings) = (Vec::new(), Vec::new());
     for candidate in candidates {
@@ -90,6 +94,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
         ]);
     }
     output::print_table(&arguments.formats, &ranking)?;
+    data::note_of_reading(&table, &columns)?;
     left_out.into_iter().chain(reasons).for_each(note);
     for (name, reason) in &failed {
         note(format_args!("note: {name:?} is left out: {reason}"));

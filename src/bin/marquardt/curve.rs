@@ -14,6 +14,7 @@ use crate::needed_columns::writable;
 use crate::output;
 use crate::row_values::RowValues;
 use crate::terminal::note;
+use crate::wildcard::matches;
 
 /// Names of columns in a note.
 const MOST_NAMED: usize = 6;
@@ -21,7 +22,7 @@ const MOST_NAMED: usize = 6;
 /// Reason why no parameter is called `pi`, although the formula may have it.
 pub const ABOUT_PI: &str = "pi is a number in formulas, and a parameter in double quotes only";
 
-/// A curve, and the columns of its predictors and of its response, which are two if it is complex.
+/// A curve, and the columns of its predictors and of its response, which are two if it is complex, and more for replicates.
 pub struct Chosen {
     pub curve: AnyModel,
     pub x_names: Vec<String>,
@@ -90,7 +91,10 @@ pub fn note_of_response(table: &Table, chosen: &Chosen, data: &DataArguments, by
     let of_rows = of_rows.flat_map(|values| values.columns().into_iter().map(str::to_owned).collect::<Vec<_>>());
     let used: Vec<String> = asked.chain(of_rows).chain(chosen.x_names.iter().chain(&chosen.y_names).cloned()).collect();
     // Columns of a long file that are not kept are numbers.
-    let is_number = |name: &&str| matches!(table.column(name), Ok(_) | Err(TableError::NotKept { .. }));
+    let is_number = |name: &&str| match table.column(name) {
+        Ok(values) => values.iter().any(|value| !value.is_nan()),
+        Err(error) => matches!(error, TableError::NotKept { .. }),
+    };
     let is_left = |name: &&str| !used.iter().any(|used| used == name);
     let left: Vec<&str> = table.column_names().filter(is_left).filter(is_number).collect();
     if !data.y.is_empty() || left.is_empty() {
@@ -116,10 +120,19 @@ pub fn note_of_constants(curve: &AnyModel, starts: &[NamedValue<f64>]) {
     }
 }
 
-/// The columns of the responses: the first ones from the second on that are not taken, unless others are asked for.
+/// The columns of the responses, or of the replicates of one that a pattern names: the first ones from the second on that are not taken, unless others are asked for.
 fn responses(curve: &AnyModel, table: &Table, data: &DataArguments, taken: &[&str]) -> Result<Vec<String>, Failure> {
     let count = curve.response_count();
     match (count, &data.y[..]) {
+        (1, [pattern]) if pattern.contains('*') && table.column_names().all(|name| name != pattern) => {
+            let found = table.column_names().filter(|name| matches(pattern, name) && !taken.contains(name));
+            let found: Vec<String> = found.map(str::to_owned).collect();
+            let names = || quoted(&table.column_names().collect::<Vec<_>>());
+            return match found.is_empty() {
+                true => Err(Failure::new(format!("--y: no column is like {pattern:?}; there are {}", names()))),
+                false => Ok(found),
+            };
+        }
         (_, asked) if asked.len() == count => {
             return Ok(asked.iter().map(|name| column_name(table, Some(name), 2)).collect());
         }

@@ -1,18 +1,20 @@
 //! Columns of a file that are fitted.
 
 use marquardt::CurveError;
-use marquardt::curve::{Table, TableReader};
-use ndarray::{Array2, Axis};
+use marquardt::curve::{Separator, Table, TableError, TableReader};
+use ndarray::{Array2, Axis, concatenate};
 
 use crate::arguments::DataArguments;
 use crate::assignments::NamedValue;
 use crate::condition::Condition;
+use crate::conversion::Converted;
 use crate::curve::ABOUT_PI;
 use crate::failure::{Failure, quoted};
 use crate::needed_columns::{self, Needs};
 use crate::row_formula::RowFormula;
 use crate::row_values::{RowValues, of_table};
 use crate::source;
+use crate::terminal::note;
 
 /// Data that come with the program.
 const ENZYME: &str = include_str!("../../../examples/data/enzyme.csv");
@@ -22,14 +24,34 @@ pub const ENZYME_MODEL: &str = "michaelis_menten";
 
 /// Reads the file, and keeps the rows that are asked for.
 pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failure> {
-    let reader = TableReader::new().decimal_comma(arguments.decimal_comma);
-    let reader = if arguments.no_heading { reader.heading(false) } else { reader };
-    let reader = match arguments.separator {
-        Some(separator) => reader.separator(separator.into()),
-        None => reader,
+    let mut reader = TableReader::new().decimal_comma(arguments.decimal_comma).missing(&arguments.missing);
+    if arguments.no_heading {
+        reader = reader.heading(false);
+    }
+    if let Some(separator) = arguments.separator {
+        reader = reader.separator(separator.into());
+    }
+    if let Some(separator) = arguments.thousands {
+        reader = reader.thousands(separator);
+    }
+    if let Some(order) = arguments.date_order {
+        reader = reader.date_order(order.into());
+    }
+    reader = match arguments.header_row {
+        Some(line) => reader.skip(line.get() - 1).heading(true),
+        None => reader.skip(arguments.skip),
     };
     let table = match &arguments.file {
-        Some(file) => needed_columns::read(&reader, source::name(file), source::open(file)?, arguments, needs)?,
+        Some(file) => {
+            let name = source::name(file);
+            let Converted { bytes, is_converted } =
+                Converted::of(source::open(file)?, &name, arguments.sheet.as_deref())?;
+            if is_converted {
+                reader = reader.separator(Separator::Comma).decimal_comma(false);
+            }
+            needed_columns::read(&reader, name, bytes, arguments, needs)
+                .map_err(|error| with_remedy(error, arguments))?
+        }
         None => reader.read_named("enzyme.csv", ENZYME.as_bytes())?,
     };
     let (mut kept, mut conditions) = (table, arguments.conditions.iter().collect::<Vec<_>>());
@@ -51,6 +73,33 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
 /// The rows that fulfil all conditions.
 fn filtered(table: Table, conditions: Vec<&Condition>) -> Result<Table, Failure> {
     conditions.into_iter().try_fold(table, |table, condition| condition.filter(table))
+}
+
+/// Says how the file and these columns were read.
+pub fn note_of_reading<'n>(table: &Table, names: impl IntoIterator<Item = &'n String>) -> Result<(), Failure> {
+    if !table.notes().is_empty() {
+        note(format_args!("note: {}: {}", table.source_name(), table.notes().join("; ")));
+    }
+    for name in names {
+        let notes = table.column_notes(name)?;
+        if !notes.is_empty() {
+            note(format_args!("note: column {name:?}: {}", notes.join("; ")));
+        }
+    }
+    Ok(())
+}
+
+/// The error of a file, and the options that help if its table begins elsewhere.
+fn with_remedy(error: TableError, arguments: &DataArguments) -> Failure {
+    match error {
+        TableError::RaggedRow { .. } if arguments.header_row.is_none() => Failure::new(format!(
+            "{error}; --skip or --header-row says where the table begins, --separator how it is separated"
+        )),
+        TableError::NoData { .. } if arguments.skip > 0 || arguments.header_row.is_some() => {
+            Failure::new(format!("{error} below the lines that --skip or --header-row skips"))
+        }
+        error => error.into(),
+    }
 }
 
 /// The name of a column, asked for by name or by number, counted from 1; the default number may be beyond the last column.
@@ -107,6 +156,10 @@ pub struct SelectedData {
     pub x_names: Vec<String>,
     /// Two if the response is complex.
     pub y_names: Vec<String>,
+    /// Columns of the predictors and of the response, of which there are several if it has replicates.
+    pub columns: Vec<String>,
+    /// Labels of a plot's axes: the columns of the predictors and of the response, with their units.
+    pub labels: [String; 2],
     /// Of these, and all others, a row for each observation.
     pub x: Array2<f64>,
     pub y: Array2<f64>,
@@ -123,13 +176,18 @@ pub struct SelectedData {
 }
 
 impl SelectedData {
-    /// These columns of a table.
+    /// These columns of a table. Several columns for one response are replicates, one below the other.
     pub fn select(
         table: &Table,
         arguments: &DataArguments,
         x_names: Vec<String>,
         y_names: Vec<String>,
     ) -> Result<SelectedData, Failure> {
+        if let ([pattern], [_, _, ..]) = (&arguments.y[..], &y_names[..]) {
+            let select = |name| SelectedData::select(table, arguments, x_names.clone(), vec![name]);
+            let replicates = y_names.into_iter().map(select).collect::<Result<Vec<_>, _>>()?;
+            return Ok(SelectedData::stacked(&replicates, pattern));
+        }
         let sigma = arguments.sigma.as_deref().map(|text| RowValues::of(table, text));
         let weights = arguments.weights.as_deref().map(|text| RowValues::of(table, text));
         let sigma_x: Vec<RowValues<'_>> = arguments.sigma_x.iter().map(|text| RowValues::of(table, text)).collect();
@@ -164,11 +222,17 @@ impl SelectedData {
         let lines: Vec<usize> = rows.iter().map(|&row| table.lines()[row]).collect();
         let counts = counts.map(|of| whole(&values(&of, &y_names[0])?, table, &lines)).transpose()?;
         let replicates = counts.zip(of_responses(sd)?);
+        let label = |names: &[String]| {
+            names.iter().map(|name| table.label(name)).collect::<Result<Vec<_>, _>>().map(|labels| labels.join(", "))
+        };
+        let labels = [label(&x_names)?, label(&y_names)?];
         let (source, omitted) = (table.source_name().to_owned(), table.rows() - rows.len());
         Ok(SelectedData {
             source,
+            columns: x_names.iter().chain(&y_names).cloned().collect(),
             x_names,
             y_names,
+            labels,
             x,
             y,
             sigma,
@@ -181,6 +245,34 @@ impl SelectedData {
         })
     }
 
+    /// Data one below the other; the response has a new name.
+    fn stacked(parts: &[SelectedData], response: &str) -> SelectedData {
+        let optional = |of: fn(&SelectedData) -> Option<&Array2<f64>>| {
+            let views = parts.iter().map(|part| of(part).map(|values| values.view())).collect::<Option<Vec<_>>>()?;
+            Some(concatenate(Axis(0), &views).expect("they have the same columns"))
+        };
+        let all = |of: fn(&SelectedData) -> Option<&Array2<f64>>| optional(of).expect("all have it");
+        let counts = parts.iter().filter_map(|part| part.replicates.as_ref()).flat_map(|(counts, _)| counts);
+        let deviations = optional(|part| part.replicates.as_ref().map(|(_, sd)| sd));
+        let first = &parts[0];
+        SelectedData {
+            source: first.source.clone(),
+            x_names: first.x_names.clone(),
+            y_names: vec![response.to_owned()],
+            columns: first.x_names.iter().chain(parts.iter().flat_map(|part| &part.y_names)).cloned().collect(),
+            labels: [first.labels[0].clone(), response.to_owned()],
+            x: all(|part| Some(&part.x)),
+            y: all(|part| Some(&part.y)),
+            sigma: optional(|part| part.sigma.as_ref()),
+            weights: optional(|part| part.weights.as_ref()),
+            sigma_x: optional(|part| part.sigma_x.as_ref()),
+            replicates: deviations.map(|deviations| (counts.copied().collect(), deviations)),
+            omitted: parts.iter().map(|part| part.omitted).sum(),
+            lines: parts.iter().flat_map(|part| &part.lines).copied().collect(),
+            sigma_name: first.sigma_name.clone(),
+        }
+    }
+
     /// The data without some rows, which ascend.
     pub fn without(&self, rows: &[usize]) -> SelectedData {
         let kept: Vec<usize> = (0..self.y.nrows()).filter(|row| rows.binary_search(row).is_err()).collect();
@@ -189,6 +281,8 @@ impl SelectedData {
             source: self.source.clone(),
             x_names: self.x_names.clone(),
             y_names: self.y_names.clone(),
+            columns: self.columns.clone(),
+            labels: self.labels.clone(),
             x: of_kept(&self.x),
             y: of_kept(&self.y),
             sigma: self.sigma.as_ref().map(of_kept),
@@ -211,8 +305,8 @@ impl SelectedData {
         (0..self.y.nrows()).scan(0, first).collect()
     }
 
-    /// The columns of the response, as a plot is labelled.
-    pub fn y_label(&self) -> String {
+    /// The columns of the response.
+    pub fn response(&self) -> String {
         self.y_names.join(", ")
     }
 
@@ -249,10 +343,10 @@ impl SelectedData {
                 format!("{}: {value} of --sd is no standard deviation, which must not be negative", place(row, ""))
             }
             CurveError::NegativeCount { row, value } => {
-                format!("{}: {value} is no count, which must not be negative", place(row, &self.y_label()))
+                format!("{}: {value} is no count, which must not be negative", place(row, &self.response()))
             }
             CurveError::FractionalCount { row, value } => {
-                format!("{}: {value} is no count, which is an integer", place(row, &self.y_label()))
+                format!("{}: {value} is no count, which is an integer", place(row, &self.response()))
             }
             CurveError::NonFiniteResponse { row, value } => {
                 let place = place(row, "");

@@ -32,6 +32,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     }
     let y_names = responses(arguments, &table, &x_name, outputs)?;
     let data = SelectedData::select(&table, &arguments.data, vec![x_name], y_names)?;
+    data::note_of_reading(&table, &data.columns)?;
     drop(table);
     let responses = if equations.observe.is_empty() { system.states() } else { &equations.observe }.join(", ");
     let right_sides = equations.ode.iter().map(|NamedValue { name, value }| format!("{name}' = {value}"));

@@ -19,30 +19,27 @@ use crate::report::FitReport;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
-use crate::{groups, output, page};
+use crate::{batch, groups, output, page};
 
 /// Fits, prints the report, and draws.
 pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
+    if !arguments.groups.batch.is_empty() {
+        return batch::run(arguments);
+    }
     output::check(arguments)?;
-    let model = arguments.curve.model.as_deref().and_then(AnyModel::of_name);
-    let predictors = match &model {
-        Some(AnyModel::Formula(formula)) => formula.predictors(),
-        _ => &[],
-    };
-    let columns = arguments.groups.group_by.iter().chain(predictors).map(String::as_str).collect::<Vec<_>>();
-    let formulas = arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>();
-    let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &columns })?;
-    let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
+    let (table, chosen) = read(arguments)?;
     curve::note_of_constants(&chosen.curve, &arguments.curve.parameters.start);
     let by = arguments.groups.group_by.as_deref();
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, by);
     if let Some(by) = by {
         let ending = groups::run(arguments, &chosen, &table, by)?;
+        data::note_of_reading(&table, chosen.x_names.iter().chain(&chosen.y_names))?;
         left_out.into_iter().for_each(note);
         return Ok(ending);
     }
     let Chosen { curve, x_names, y_names } = chosen;
     let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
+    data::note_of_reading(&table, &data.columns)?;
     note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;
@@ -81,7 +78,8 @@ pub fn finish(
     let report = FitReport { summary, inference, minima, outliers: found, stored, fitted: Ending::of_fit(&fit) };
     if let Some(path) = &arguments.output.plot {
         let title = report.summary.title.clone().unwrap_or_default();
-        let mut plot = fit.plot()?.title(title).x_label(data.x_names.join(", ")).y_label(data.y_label());
+        let [x_label, y_label] = &data.labels;
+        let mut plot = fit.plot()?.title(title).x_label(x_label).y_label(y_label);
         if !outliers.is_empty() {
             let points = outliers.iter().map(|outlier| (data.x[[outlier.row, 0]], outlier.y));
             plot = plot.series(Series::new().name("outliers").outliers(points));
@@ -121,6 +119,20 @@ pub fn finish(
     Ok(report.ending())
 }
 
+/// Reads the file, and chooses the curve and its columns.
+pub fn read(arguments: &FitArguments) -> Result<(Table, Chosen), Failure> {
+    let model = arguments.curve.model.as_deref().and_then(AnyModel::of_name);
+    let predictors = match &model {
+        Some(AnyModel::Formula(formula)) => formula.predictors(),
+        _ => &[],
+    };
+    let columns = arguments.groups.group_by.iter().chain(predictors).map(String::as_str).collect::<Vec<_>>();
+    let formulas = arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>();
+    let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &columns })?;
+    let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
+    Ok((table, chosen))
+}
+
 /// Title of a report: the one given, or else the file and the curve.
 pub fn title(arguments: &FitArguments, curve: &str, data: &SelectedData) -> String {
     let name =
@@ -131,7 +143,7 @@ pub fn title(arguments: &FitArguments, curve: &str, data: &SelectedData) -> Stri
 /// The summary with its title, the formula, and the rows that were left out.
 pub fn titled(summary: FitSummary, title: &str, formula: &str, data: &SelectedData) -> FitSummary {
     let mut summary = FitSummary { title: Some(title.to_owned()), ..summary };
-    summary.model = Some(format!("{} = {formula}", data.y_label()));
+    summary.model = Some(format!("{} = {formula}", data.response()));
     summary.data.omitted += data.omitted;
     summary
 }

@@ -40,7 +40,7 @@ pub struct GroupFits<'a> {
 
 /// Pictures, residuals and fits on a page, besides the reports.
 #[derive(Default)]
-struct Pictures {
+pub struct Pictures {
     series: Vec<Series>,
     residuals: ResultTable,
     /// Fits on a page.
@@ -51,31 +51,11 @@ struct Pictures {
 pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -> Result<Ending, Failure> {
     let mut groups = GroupFits::read(arguments, chosen, table, by)?;
     let mut pictures = Pictures::default();
-    let is_shared = !arguments.groups.share.is_empty();
     let mut results = GroupResults { by, reports: Vec::new(), shared: None, tests: None };
-    if is_shared {
-        groups.look_for_starts();
-        groups.fit_together(&mut results, &mut pictures)?;
-    } else {
+    if arguments.groups.share.is_empty() {
         groups.fit_each(&mut results, &mut pictures)?;
     }
-    results.tests = parameter_tests(&groups)?;
-    if let Some(path) = &arguments.output.plot {
-        let first = &groups.groups[0].data;
-        let plot = Plot::new().title(title(arguments, chosen.curve.name(), first));
-        let plot = plot.x_label(chosen.x_names.join(", ")).y_label(first.y_label());
-        output::draw(pictures.series.into_iter().fold(plot, Plot::series), &arguments.output, path)?;
-    }
-    if let Some(path) = &arguments.output.residuals {
-        output::write(path, &pictures.residuals.to_csv()?)?;
-    }
-    if let Some(path) = &arguments.output.report {
-        let title = title(arguments, chosen.curve.name(), &groups.groups[0].data);
-        page::write(path, arguments, &title, pictures.fits, results.tests.as_ref())?;
-    }
-    results.print(arguments)?;
-    results.note_warnings();
-    Ok(results.ending())
+    groups.finish(results, pictures)
 }
 
 impl<'a> GroupFits<'a> {
@@ -90,6 +70,16 @@ impl<'a> GroupFits<'a> {
             let data = SelectedData::select(&rows, &arguments.data, x_names.clone(), y_names.clone())?;
             groups.push(Group { name, data, found: Vec::new() });
         }
+        GroupFits::new(arguments, curve, by, groups)
+    }
+
+    /// These groups, if the parameters that are shared or tested are there.
+    pub fn new(
+        arguments: &'a FitArguments,
+        curve: &'a AnyModel,
+        by: &'a str,
+        groups: Vec<Group>,
+    ) -> Result<Self, Failure> {
         for name in arguments.groups.share.iter().chain(&arguments.groups.test) {
             if !curve.parameters().contains(name) {
                 let known = quoted(curve.parameters());
@@ -104,8 +94,34 @@ impl<'a> GroupFits<'a> {
         Ok(GroupFits { arguments, curve, by, groups })
     }
 
+    /// Fits all groups together if they share parameters, tests, prints and draws.
+    pub fn finish(mut self, mut results: GroupResults<'_>, mut pictures: Pictures) -> Result<Ending, Failure> {
+        let GroupFits { arguments, curve, .. } = self;
+        if !arguments.groups.share.is_empty() {
+            self.look_for_starts();
+            self.fit_together(&mut results, &mut pictures)?;
+        }
+        results.tests = parameter_tests(&self)?;
+        if let Some(path) = &arguments.output.plot {
+            let first = &self.groups[0].data;
+            let plot = Plot::new().title(title(arguments, curve.name(), first));
+            let plot = plot.x_label(&first.labels[0]).y_label(&first.labels[1]);
+            output::draw(pictures.series.into_iter().fold(plot, Plot::series), &arguments.output, path)?;
+        }
+        if let Some(path) = &arguments.output.residuals {
+            output::write(path, &pictures.residuals.to_csv()?)?;
+        }
+        if let Some(path) = &arguments.output.report {
+            let title = title(arguments, curve.name(), &self.groups[0].data);
+            page::write(path, arguments, &title, pictures.fits, results.tests.as_ref())?;
+        }
+        results.print(arguments)?;
+        results.note_warnings();
+        Ok(results.ending())
+    }
+
     /// Fits each group by itself.
-    fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
+    pub fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
         let GroupFits { arguments, curve, by, .. } = *self;
         let fits = self.groups.len();
         for group in &mut self.groups {
@@ -174,7 +190,7 @@ impl<'a> GroupFits<'a> {
         }
         let inference = Inference::of(&fit, arguments)?;
         let mut summary = FitSummary { title: Some(title(arguments, curve.name(), first)), ..fit.summary() };
-        summary.model = Some(format!("{} = {}", first.y_label(), curve.formula()));
+        summary.model = Some(format!("{} = {}", first.response(), curve.formula()));
         let fitted = Ending::of_fit(&fit);
         let report = FitReport { summary, inference, minima: None, outliers: None, stored: None, fitted };
         if arguments.output.report.is_some() {

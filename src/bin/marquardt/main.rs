@@ -2,8 +2,10 @@
 
 mod arguments;
 mod assignments;
+mod batch;
 mod compare;
 mod condition;
+mod conversion;
 mod curve;
 mod curve_fit;
 mod data;
@@ -28,9 +30,11 @@ mod row_values;
 mod settings;
 mod shell;
 mod source;
+mod stack;
 mod stored;
 mod table;
 mod terminal;
+mod wildcard;
 
 use std::process::ExitCode;
 

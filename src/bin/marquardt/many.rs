@@ -1,4 +1,4 @@
-//! `marquardt many`: a curve to each row or pixel of an array, block by block.
+//! `marquardt many`: a curve to each row or pixel of an array, or to each column of a table, block by block.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 use indicatif::{ProgressBar, ProgressStyle};
 use marquardt::curve::{FitOptions, ManyFits, NanPolicy};
 use marquardt::models::AnyModel;
-use marquardt::npy::{RowReader, RowWriter};
+use marquardt::npy::RowWriter;
 use marquardt::{FitMany, Formula};
 use ndarray::{Array2, s};
 
 use crate::arguments::{ManyArguments, ParameterArguments, check_once};
 use crate::assignments::NamedValue;
-use crate::curve::{self, read_predictor};
+use crate::curve;
 use crate::failure::{Ending, Failure, quoted};
 use crate::interrupt;
 use crate::output;
+use crate::stack::Stack;
 use crate::table::exact;
 use crate::terminal::note;
 
@@ -37,32 +38,29 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
         output::check_extension(out, &["npy", "csv", "txt"])?;
         output::check_file(out, &inputs)?;
     }
-    let mut reader = RowReader::<f64>::open(&arguments.stack)?;
-    let (points, before) =
-        reader.shape().split_last().map(|(&points, before)| (points, before.to_vec())).unwrap_or_default();
-    let x: Vec<f64> = match &arguments.x {
-        Some(path) => read_predictor(path)?,
-        None => (0..points).map(|point| point as f64).collect(),
-    };
+    let mut stack = Stack::open(&arguments.stack)?;
+    let (points, before) = stack.shape();
+    let x = stack.predictor(arguments.x.as_deref())?;
     if x.len() != points {
         return Err(Failure::new(format!("--x has {} points, but the curves have {points}", x.len())));
     }
     let asked = Asked::of(arguments, &curve)?;
     curve::note_of_constants(&curve, &arguments.parameters.start);
-    let total = reader.rows_left();
+    let total = stack.left();
     // Begun where the first fits have been accepted.
-    let create = || ResultFile::create(arguments.out.as_deref(), &before, curve.parameters());
+    let names = stack.names().map(<[String]>::to_vec);
+    let create = || ResultFile::create(arguments.out.as_deref(), &before, curve.parameters(), names.clone());
     let mut results = None;
     let bar = ProgressBar::new(total as u64).with_style(
         ProgressStyle::with_template("{wide_bar} {pos}/{len} fits, {eta} left").expect("the template is sound"),
     );
     let (mut converged, token) = (0, interrupt::token());
-    while let Some(rows) = reader.read(arguments.block.max(1))? {
+    while let Some(rows) = stack.read(arguments.block.max(1))? {
         let fits = FitMany::new(curve.clone(), &x, &rows).cancel_token(token.clone());
         let found = asked.of_fits(fits).fit()?;
         if token.is_cancelled() {
             bar.abandon();
-            let done = total - reader.rows_left() - rows.nrows();
+            let done = total - stack.left() - rows.nrows();
             note(format_args!("note: interrupted after {done} of {total} fits"));
             return Ok(Ending::NotConverged);
         }
@@ -151,11 +149,17 @@ fn check_name(name: &str, names: &[String], option: &str) -> Result<(), Failure>
 /// Destination of the results, a row for each fit: parameters, standard errors, cost, and 1 for a fit that converged.
 enum ResultFile {
     Npy(RowWriter),
-    Csv(Box<csv::Writer<Box<dyn Write>>>),
+    /// A row begins with the name of its data set, if there are names.
+    Csv(Box<csv::Writer<Box<dyn Write>>>, Option<std::vec::IntoIter<String>>),
 }
 
 impl ResultFile {
-    fn create(path: Option<&Path>, before: &[usize], names: &[String]) -> Result<Self, Failure> {
+    fn create(
+        path: Option<&Path>,
+        before: &[usize],
+        names: &[String],
+        data_sets: Option<Vec<String>>,
+    ) -> Result<Self, Failure> {
         if let Some(path) = path.filter(|path| output::extension(path).as_deref() == Some("npy")) {
             let shape: Vec<usize> = before.iter().copied().chain([2 * names.len() + 2]).collect();
             return Ok(ResultFile::Npy(RowWriter::create(path, &shape)?));
@@ -170,8 +174,9 @@ impl ResultFile {
         let mut writer = csv::Writer::from_writer(out);
         let errors = names.iter().map(|name| format!("{name}_error"));
         let last = ["cost", "converged"].map(str::to_owned);
-        broken_pipe(writer.write_record(names.iter().cloned().chain(errors).chain(last)))?;
-        Ok(ResultFile::Csv(Box::new(writer)))
+        let first = data_sets.iter().map(|_| "column".to_owned());
+        broken_pipe(writer.write_record(first.chain(names.iter().cloned()).chain(errors).chain(last)))?;
+        Ok(ResultFile::Csv(Box::new(writer), data_sets.map(Vec::into_iter)))
     }
 
     fn write(&mut self, found: &ManyFits<f64>) -> Result<(), Failure> {
@@ -183,17 +188,17 @@ impl ResultFile {
         rows.column_mut(2 * n + 1).assign(&found.status.mapv(|status| f64::from(u8::from(status.is_converged()))));
         match self {
             ResultFile::Npy(writer) => Ok(writer.write(&rows)?),
-            ResultFile::Csv(writer) => rows
-                .rows()
-                .into_iter()
-                .try_for_each(|row| broken_pipe(writer.write_record(row.iter().map(|&value| exact(value))))),
+            ResultFile::Csv(writer, names) => rows.rows().into_iter().try_for_each(|row| {
+                let name = names.as_mut().and_then(Iterator::next);
+                broken_pipe(writer.write_record(name.into_iter().chain(row.iter().map(|&value| exact(value)))))
+            }),
         }
     }
 
     fn finish(self) -> Result<(), Failure> {
         match self {
             ResultFile::Npy(writer) => Ok(writer.finish()?),
-            ResultFile::Csv(mut writer) => Ok(writer.flush()?),
+            ResultFile::Csv(mut writer, _) => Ok(writer.flush()?),
         }
     }
 }

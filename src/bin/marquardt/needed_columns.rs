@@ -9,6 +9,7 @@ use marquardt::curve::{Table, TableError, TableReader};
 use crate::arguments::DataArguments;
 use crate::assignments::NamedValue;
 use crate::condition::Condition;
+use crate::wildcard::matches;
 
 /// Bytes at the beginning of a file that are looked at. A shorter file is read as a whole.
 const HEAD: u64 = 1 << 16;
@@ -49,7 +50,8 @@ fn needed(first: &Table, arguments: &DataArguments, needs: &Needs<'_>) -> HashSe
     let by_arguments = x.iter().chain(y).map(String::as_str).chain(arguments.of_rows());
     let by_conditions = conditions.iter().flat_map(|condition| condition.columns());
     let texts = first.column_names().filter(|name| first.column(name).is_err());
-    let asked = by_arguments.chain(by_conditions).chain(texts).chain(needs.columns.iter().copied());
+    let replicates = first.column_names().filter(|name| y.iter().any(|pattern| matches(pattern, name)));
+    let asked = by_arguments.chain(by_conditions).chain(texts).chain(replicates).chain(needs.columns.iter().copied());
     let mut needed: HashSet<String> = asked.map(str::to_owned).collect();
     let mut predictors = x.len() + usize::from(arguments.is_complex());
     let computed = arguments.computed.iter().map(|NamedValue { value, .. }| value.as_str());

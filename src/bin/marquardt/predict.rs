@@ -83,5 +83,6 @@ fn predictors(arguments: &PredictArguments, fit: &FitOfColumns) -> Result<Array2
         columns.push((name.clone(), table.column(&name)?));
     }
     let rows = data::complete_rows(&table, &columns, arguments.data.omit_missing)?;
+    data::note_of_reading(&table, columns.iter().map(|(name, _)| name))?;
     Ok(Array2::from_shape_fn((rows.len(), columns.len()), |(row, column)| columns[column].1[rows[row]]))
 }

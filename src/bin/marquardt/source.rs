@@ -11,9 +11,6 @@ use crate::failure::Failure;
 /// First bytes of a file compressed by gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// First bytes of text in UTF-16, in either order.
-const UTF_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
-
 /// Opens a file, or the standard input for `-`. What was compressed by gzip is decompressed, whatever the name of the file.
 pub fn open(path: &Path) -> Result<Box<dyn Read>, Failure> {
     let refuse = |error: io::Error| Failure::new(format!("{}: {error}", name(path)));
@@ -23,9 +20,6 @@ pub fn open(path: &Path) -> Result<Box<dyn Read>, Failure> {
     };
     let mut bytes = BufReader::with_capacity(1 << 16, bytes);
     let first = bytes.fill_buf().map_err(refuse)?;
-    if UTF_16.iter().any(|mark| first.starts_with(mark)) {
-        return Err(Failure::new(format!("{}: it is text in UTF-16; save it in UTF-8", name(path))));
-    }
     match first.starts_with(&GZIP) {
         true => Ok(Box::new(MultiGzDecoder::new(bytes))),
         false => Ok(Box::new(bytes)),

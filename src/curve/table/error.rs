@@ -4,6 +4,9 @@ use std::io;
 
 use thiserror::Error;
 
+use super::DateOrder;
+use super::numbers::has_thousands;
+use super::times::Moment;
 use crate::curve::quoted::quoted;
 
 /// Error of a [`Table`](super::Table). Lines and columns count from 1.
@@ -104,16 +107,22 @@ pub enum TableError {
     },
 }
 
-/// Characters that may separate thousands or decimals, their names, and what to do in either case.
-const SEPARATORS: [(char, &str, &str); 2] = [
-    (',', "comma", "write it without, or take the option decimal-comma"),
-    ('.', "point", "write it without, or leave out the option decimal-comma"),
+/// Characters that may separate thousands or decimals, the other one, their names, and what to do in either case.
+const SEPARATORS: [(char, char, &str, &str); 2] = [
+    (',', '.', "comma", "take the option thousands or the option decimal-comma"),
+    ('.', ',', "point", "take the option thousands, or leave out the option decimal-comma"),
 ];
+
+/// Separators of thousands that are in no number otherwise.
+const OTHER_SEPARATORS: [char; 5] = [' ', '\u{a0}', '\u{202f}', '\'', '_'];
+
+/// Texts for values below a limit of detection or of quantification.
+const BELOW: [&str; 8] = ["LOD", "LOQ", "BDL", "BLQ", "BLD", "ND", "n.d.", "n/d"];
 
 /// Advice for a text that a person may mean as a number. A text that could be one of two numbers is taken for neither.
 fn remedy(text: &str) -> String {
-    let thousands = SEPARATORS.into_iter().find(|&(separator, ..)| has_thousands(text, separator));
-    if let Some((separator, name, advice)) = thousands {
+    let thousands = SEPARATORS.into_iter().find(|&(separator, decimal, ..)| has_thousands(text, separator, decimal));
+    if let Some((separator, _, name, advice)) = thousands {
         let without = text.replace(separator, "");
         return match without.len() + 1 == text.len() && without.parse::<i64>().is_ok() {
             true => {
@@ -122,22 +131,42 @@ fn remedy(text: &str) -> String {
                     "; it is {without} if the {name} separates thousands, and {decimal} if it is a decimal {name}: {advice}"
                 )
             }
-            false => format!("; separators of thousands are not read: write {without}"),
+            false => format!("; separators of thousands are read by the option thousands: it is {without}"),
+        };
+    }
+    let other = OTHER_SEPARATORS
+        .into_iter()
+        .find(|&separator| [',', '.'].into_iter().any(|decimal| has_thousands(text, separator, decimal)));
+    if let Some(separator) = other {
+        return format!(
+            "; separators of thousands are read by the option thousands: it is {}",
+            text.replace(separator, "")
+        );
+    }
+    let limit =
+        text.strip_prefix('<').map(|limit| ("below", limit)).or(text.strip_prefix('>').map(|limit| ("above", limit)));
+    if let Some((side, limit)) = limit {
+        let kind = if side == "below" { " of detection" } else { "" };
+        return format!(
+            "; it is {side} the limit{kind} {:?}: the option missing {:?} reads it as a missing value",
+            limit.trim(),
+            format!("{}*", &text[..1])
+        );
+    }
+    if BELOW.iter().any(|below| text.eq_ignore_ascii_case(below)) {
+        return format!(
+            "; it is below the limit of detection: the option missing {text:?} reads it as a missing value"
+        );
+    }
+    let orders = [DateOrder::DayMonthYear, DateOrder::MonthDayYear];
+    if orders.into_iter().any(|order| Moment::parse(text, Some(order)).is_some()) {
+        return match Moment::parse(text, None) {
+            None => "; it is a date if the option date-order says where day and month are".to_owned(),
+            Some(_) => "; it is a date or a time, but the first value of the column is not".to_owned(),
         };
     }
     let is_decimal_comma = text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok();
     if is_decimal_comma { "; decimal commas are read by the option decimal-comma".to_owned() } else { String::new() }
-}
-
-/// Returns true for groups of three digits with this separator between them, and possibly decimals after the other separator.
-pub(super) fn has_thousands(text: &str, separator: char) -> bool {
-    let other = if separator == ',' { '.' } else { ',' };
-    let (integer, decimals) = text.split_once(other).unwrap_or((text, ""));
-    let mut groups = integer.strip_prefix(['+', '-']).unwrap_or(integer).split(separator);
-    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_first = |group: &str| (1..=3).contains(&group.len()) && are_digits(group) && !group.starts_with('0');
-    let begins = groups.next().is_some_and(is_first) && integer.contains(separator);
-    begins && are_digits(decimals) && groups.all(|group| group.len() == 3 && are_digits(group))
 }
 
 #[cfg(test)]
@@ -145,18 +174,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_are_told_from_decimals() {
-        for text in ["12,777", "-1,234", "+999,000", "1,234,567", "1,234.5"] {
-            assert!(has_thousands(text, ',') && !has_thousands(text, '.'), "{text}");
+    fn advice_names_the_option() {
+        for (text, expected) in [
+            ("12,777", "12777"),
+            ("12,777", "12.777"),
+            ("1,234,567", "option thousands: it is 1234567"),
+            ("1,234.5", "option thousands: it is 1234.5"),
+            ("1 234", "option thousands: it is 1234"),
+            ("1,5", "; decimal commas are read by the option decimal-comma"),
+            ("<0.5", "below the limit of detection \"0.5\": the option missing \"<*\""),
+            (">100", "above the limit \"100\""),
+            ("LOD", "the option missing \"LOD\""),
+            ("03/04/2024", "option date-order"),
+            ("2024-01-01", "the first value of the column is not"),
+        ] {
+            assert!(remedy(text).contains(expected), "{text}: {}", remedy(text));
         }
-        for text in ["1,5", "0,125", "1234,567", "1,2345", "1,234,56", ",777", "1,", "", "1234", "1,234e5", "a,bcd"] {
-            assert!(!has_thousands(text, ','), "{text}");
-        }
-        assert!(has_thousands("1.234", '.') && has_thousands("1.234,5", '.') && has_thousands("1.234.567", '.'));
-        assert!(remedy("12,777").contains("12777") && remedy("12,777").contains("12.777"));
-        assert_eq!(remedy("1,234,567"), "; separators of thousands are not read: write 1234567");
-        assert_eq!(remedy("1,234.5"), "; separators of thousands are not read: write 1234.5");
-        assert_eq!(remedy("1,5"), "; decimal commas are read by the option decimal-comma");
-        assert_eq!(remedy("none"), "");
+        assert_eq!(remedy("none at all"), "");
     }
 }

@@ -1,10 +1,15 @@
 //! Tables of numbers and texts, read from files of separated values.
 
 mod column;
+mod encoding;
 mod error;
+mod layout;
 mod lines;
+mod numbers;
 mod reader;
 mod row;
+mod times;
+mod units;
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -12,7 +17,7 @@ use std::path::Path;
 
 use column::{Flaw, TableColumn};
 pub use error::TableError;
-pub use reader::{Separator, TableReader};
+pub use reader::{DateOrder, Separator, TableReader};
 pub use row::TableRow;
 
 /// Columns of numbers and texts by name, read from a file of separated values. Feature `csv`.
@@ -20,9 +25,17 @@ pub use row::TableRow;
 /// | in the file | what becomes of it |
 /// |---|---|
 /// | a first line without any number | the names of the columns; without it they are `c1`, `c2`, … |
+/// | lines about the instrument above the heading, or above the first numbers | skipped, and said in [`notes`](Self::notes) |
+/// | a line of units below the heading | part of the [`label`](Self::label)s |
 /// | a line that begins with `#`, an empty line | nothing |
+/// | a line of another number of fields that begins with `%`, `;`, `//` or `!` | skipped, and said in [`notes`](Self::notes) |
+/// | UTF-8, UTF-16 with a byte order mark, Windows-1252 | text; the last is said in [`notes`](Self::notes) |
+/// | empty fields beyond the last column | nothing |
 /// | comma, semicolon, tab or spaces | the separator, found by looking at the first lines |
-/// | an empty field, `NA`, `NaN` | a missing value, NaN |
+/// | an empty field, `NA`, `NaN`, `N/A`, `#N/A`, `null`, `None`, `-`, `.`, `?` and errors of Excel | a missing value, NaN |
+/// | `5%`, `−1`, `1.0D+00` | `0.05`, `-1`, `1` |
+/// | dates and times such as `2024-05-01`, `1.5.2024 12:30`, `12:30:00.5` | days since the first date, or seconds since the first time |
+/// | `<0.5`, `1,234`, `03/04/2024` | errors that name an option of [`TableReader`] |
 /// | other text, a number that is not finite such as `1e999` | an error, if the column is asked for as numbers |
 ///
 /// [`TableReader`] reads files that are written in another way. [`filter`](Self::filter) keeps some of the rows, and
@@ -65,6 +78,8 @@ pub struct Table {
     places: HashMap<String, usize>,
     /// The line at which each row ends, counted from 1.
     lines: Vec<usize>,
+    /// What was skipped or taken for something else than a row.
+    notes: Vec<String>,
 }
 
 impl Table {
@@ -99,6 +114,49 @@ impl Table {
     /// Line of the file at which each row ends, counted from 1.
     pub fn lines(&self) -> &[usize] {
         &self.lines
+    }
+
+    /// Notes on what was skipped or converted: lines above the heading, units, comments. One sentence each; empty for a plain file.
+    ///
+    /// ```
+    /// let table = marquardt::curve::Table::from_reader(
+    ///     "Instrument: UV-1800\n\ntime,signal\ns,mV\n0,1.5\n1,2.5\n".as_bytes(),
+    /// )?;
+    /// assert_eq!(table.column("signal")?, [1.5, 2.5]);
+    /// assert_eq!(table.label("signal")?, "signal (mV)");
+    /// let expected =
+    ///     ["the lines above line 3, the heading, were skipped", "line 4 has the units s, mV"];
+    /// assert_eq!(table.notes(), expected);
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Notes on how the fields of a column were read: dates, percentages, texts that mean a missing value.
+    ///
+    /// ```
+    /// let table =
+    ///     marquardt::curve::Table::from_reader("day,share\n2024-02-28,5%\n2024-03-01,-\n".as_bytes())?;
+    /// assert_eq!(table.column("day")?, [0.0, 2.0]);
+    /// assert_eq!(table.column_notes("day")?, ["it has times, in days since 2024-02-28"]);
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::NoSuchColumn`] lists the columns that there are.
+    pub fn column_notes(&self, name: &str) -> Result<Vec<String>, TableError> {
+        Ok(self.find(name)?.notes().collect())
+    }
+
+    /// Name of the column with its unit if the file has a row of units, `time (s)`, or the origin of its times.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::NoSuchColumn`] lists the columns that there are.
+    pub fn label(&self, name: &str) -> Result<String, TableError> {
+        Ok(self.find(name)?.label())
     }
 
     /// Name of the file in error messages.
@@ -223,6 +281,7 @@ impl Table {
             columns: self.columns.iter().map(|column| column.select(rows)).collect(),
             places: self.places.clone(),
             lines: rows.iter().map(|&row| self.lines[row]).collect(),
+            notes: self.notes.clone(),
         }
     }
 

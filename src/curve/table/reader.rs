@@ -9,9 +9,15 @@ use std::path::Path;
 use csv::{ReaderBuilder, Trim};
 
 use super::column::TableColumn;
-use super::error::has_thousands;
-use super::lines::{Lines, Text};
+use super::encoding::decoded;
+use super::layout::{HEAD, Layout, LayoutSearch, Row};
+use super::lines::{Line, Lines, Text};
+use super::numbers::NumberFormat;
+use super::units::without_brackets;
 use super::{Table, TableError};
+
+/// Beginnings of comments, in a line that is no row.
+const COMMENTS: [&str; 4] = ["%", ";", "//", "!"];
 
 /// Bytes that are read from a file at once.
 const BUFFER: usize = 1 << 16;
@@ -30,6 +36,16 @@ pub enum Separator {
     Whitespace,
 }
 
+/// Order of day and month in dates such as `03/04/2024`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DateOrder {
+    /// The third of April.
+    DayMonthYear,
+    /// The fourth of March.
+    MonthDayYear,
+}
+
 /// Reads a [`Table`] with options for its format. Feature `csv`.
 ///
 /// ```
@@ -45,13 +61,11 @@ pub enum Separator {
 pub struct TableReader {
     separator: Option<Separator>,
     heading: Option<bool>,
-    decimal_comma: bool,
+    skipped: usize,
+    format: NumberFormat,
     /// Names or numbers of the columns to keep; all unless given.
     kept: Option<Vec<String>>,
 }
-
-/// The fields of a line, and its number.
-type Row = (usize, Vec<String>);
 
 impl TableReader {
     /// Finds out about separator and heading by itself.
@@ -70,10 +84,60 @@ impl TableReader {
         TableReader { heading: Some(heading), ..self }
     }
 
+    /// Skips the first lines of the file. By default, lines about the instrument are found by themselves: the heading is the line above
+    /// the first rows that have the same number of fields and are numbers.
+    ///
+    /// ```
+    /// use marquardt::curve::TableReader;
+    ///
+    /// let table = TableReader::new().skip(2).read("1,2\n2,3\nt,y\n5,6\n".as_bytes())?;
+    /// assert_eq!((table.column("y")?, table.lines()), (&[6.0][..], &[4][..]));
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    pub fn skip(self, lines: usize) -> Self {
+        TableReader { skipped: lines, ..self }
+    }
+
     /// Reads numbers written as `1,5`; the separator must then be another. Default `false`. `1.234` is then no number: it may be meant as
     /// 1234.
     pub fn decimal_comma(self, decimal_comma: bool) -> Self {
-        TableReader { decimal_comma, ..self }
+        TableReader { format: NumberFormat { decimal_comma, ..self.format }, ..self }
+    }
+
+    /// Reads numbers whose thousands are separated by this character, such as `1,234.5`. By default they are errors, as `1,234` may be meant
+    /// as 1.234. A space stands for spaces of all kinds.
+    ///
+    /// ```
+    /// use marquardt::curve::TableReader;
+    ///
+    /// let reader = TableReader::new().thousands(',');
+    /// assert_eq!(reader.read("x;y\n1;1,234.5\n".as_bytes())?.column("y")?, [1234.5]);
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    pub fn thousands(self, separator: char) -> Self {
+        TableReader { format: NumberFormat { thousands: Some(separator), ..self.format }, ..self }
+    }
+
+    /// Texts that mean a missing value besides the usual ones, of which [`Table`] has a list. A number stands for all ways to write it, and
+    /// an asterisk at the end for any text.
+    ///
+    /// ```
+    /// use marquardt::curve::TableReader;
+    ///
+    /// let reader = TableReader::new().missing(["<*", "-999"]);
+    /// let table = reader.read("x,y\n1,<0.5\n2,-999.0\n".as_bytes())?;
+    /// assert!(table.column("y")?.iter().all(|y| y.is_nan()));
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    pub fn missing(self, codes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let missing = codes.into_iter().map(Into::into).collect();
+        TableReader { format: NumberFormat { missing, ..self.format }, ..self }
+    }
+
+    /// Order of day and month in dates whose parts are separated by `/` or `-`, unless they begin with the year. By default, such dates are
+    /// errors.
+    pub fn date_order(self, order: DateOrder) -> Self {
+        TableReader { format: NumberFormat { date_order: Some(order), ..self.format }, ..self }
     }
 
     /// Keeps these columns alone, by name, or by number, counted from 1, so that a file of many columns takes little memory. The table
@@ -130,18 +194,26 @@ impl TableReader {
     /// [`TableError`] says what is wrong, and where.
     pub fn read_named(&self, name: impl Into<String>, reader: impl Read) -> Result<Table, TableError> {
         let source = name.into();
-        let mut lines = Lines::new(BufReader::with_capacity(BUFFER, reader));
-        let separator = match (self.separator, lines.peek(2)) {
-            (Some(separator), Ok(_)) => separator,
-            (None, Ok(first)) => detect(&first, self.decimal_comma),
-            (_, Err(error)) => return Err(TableError::Io { source_name: source, source: error }),
-        };
-        let mut table = Table { source, columns: Vec::new(), places: HashMap::new(), lines: Vec::new() };
-        match separator {
-            Separator::Comma => self.fill(&mut table, split(lines, b','))?,
-            Separator::Semicolon => self.fill(&mut table, split(lines, b';'))?,
-            Separator::Tab => self.fill(&mut table, split(lines, b'\t'))?,
-            Separator::Whitespace => self.fill(&mut table, split_at_whitespace(lines))?,
+        let in_file = |error| TableError::Io { source_name: source.clone(), source: error };
+        let text = decoded(BufReader::with_capacity(BUFFER, reader)).map_err(in_file)?;
+        let mut lines = Lines::new(text, self.skipped);
+        let head = lines.peek(HEAD).map_err(in_file)?;
+        let other_encoding = lines.other_encoding();
+        let search = LayoutSearch { separator: self.separator, heading: self.heading, format: &self.format };
+        let layout = search.find(&head);
+        lines.begin_at(layout.line);
+        let mut table =
+            Table { source, columns: Vec::new(), places: HashMap::new(), lines: Vec::new(), notes: Vec::new() };
+        if head.first().is_some_and(|&(first, _)| first < layout.line) {
+            let first = if layout.has_heading { "heading" } else { "first row" };
+            table.notes.push(format!("the lines above line {}, the {first}, were skipped", layout.line));
+        }
+        match layout.separator {
+            Separator::Whitespace => self.fill(&mut table, layout, split_at_whitespace(lines))?,
+            separator => self.fill(&mut table, layout, split(lines, separator))?,
+        }
+        if let Some(line) = other_encoding.get() {
+            table.notes.push(format!("line {line}, which is no UTF-8, is read as Windows-1252"));
         }
         if table.lines.is_empty() {
             return Err(TableError::NoData { source_name: table.source });
@@ -149,52 +221,67 @@ impl TableReader {
         Ok(table)
     }
 
-    fn fill(&self, table: &mut Table, rows: impl Iterator<Item = io::Result<Row>>) -> Result<(), TableError> {
+    fn fill(
+        &self,
+        table: &mut Table,
+        layout: Layout,
+        rows: impl Iterator<Item = io::Result<Row>>,
+    ) -> Result<(), TableError> {
+        let mut comments = 0;
         for (index, row) in rows.enumerate() {
-            let (line, fields) = row.map_err(|source| TableError::Io { source_name: table.source.clone(), source })?;
+            let (line, mut fields) =
+                row.map_err(|source| TableError::Io { source_name: table.source.clone(), source })?;
+            let expected = layout.fields.filter(|_| index == 0).unwrap_or(table.columns.len());
+            // Separators at the end of a line; a row without anything is none.
+            let is_longer = index > 0 || layout.fields.is_some();
+            if is_longer && fields.len() > expected && fields[..expected].iter().any(|field| !field.is_empty()) {
+                let others = fields[expected..].iter().rposition(|field| !field.is_empty()).map_or(0, |last| last + 1);
+                fields.truncate(expected + others);
+            }
             if index == 0 {
-                let is_heading = self.heading.unwrap_or_else(|| self.is_heading(&fields));
-                name_columns(table, if is_heading { &fields } else { &[] }, fields.len())?;
+                name_columns(table, if layout.has_heading { &fields } else { &[] }, fields.len())?;
                 if let Some(kept) = &self.kept {
                     table.keep(kept);
                 }
-                if is_heading {
+                if layout.has_heading {
+                    if self.heading.is_none() && fields.iter().any(|field| self.format.is_number(field)) {
+                        table.notes.push(format!("line {line}, which has numbers, is the heading"));
+                    }
                     continue;
                 }
             }
-            let (found, expected) = (fields.len(), table.columns.len());
+            let found = fields.len();
+            if index == 1 && layout.has_units {
+                let mut units = Vec::new();
+                for (column, unit) in table.columns.iter_mut().zip(&fields) {
+                    if !self.format.is_missing(unit) {
+                        column.unit = without_brackets(unit).to_owned();
+                        units.push(column.unit.as_str());
+                    }
+                }
+                table.notes.push(format!("line {line} has the units {}", units.join(", ")));
+                continue;
+            }
+            let expected = table.columns.len();
             if found != expected {
+                let mut begin = fields.iter().map(String::as_str).filter(|field| !field.is_empty());
+                let is_comment = |field: &str| COMMENTS.iter().any(|comment| field.starts_with(comment));
+                if begin.next().is_some_and(is_comment) {
+                    comments += 1;
+                    continue;
+                }
                 return Err(TableError::RaggedRow { source_name: table.source.clone(), line, found, expected });
             }
             for (column, field) in table.columns.iter_mut().zip(fields).filter(|(column, _)| column.is_kept) {
-                column.push(&field, self.parse(&field));
+                column.read(&field, &self.format);
             }
             table.lines.push(line);
         }
+        if comments > 0 {
+            table.notes.push(format!("lines of comments between the rows were skipped: {comments}"));
+        }
         Ok(())
     }
-
-    /// There are words, and not one number.
-    fn is_heading(&self, fields: &[String]) -> bool {
-        let is_word = |field: &String| self.parse(field).is_none();
-        fields.iter().any(is_word) && fields.iter().all(|field| is_word(field) || is_missing(field))
-    }
-
-    fn parse(&self, field: &str) -> Option<f64> {
-        if is_missing(field) {
-            return Some(f64::NAN);
-        }
-        match self.decimal_comma {
-            // A point then separates thousands, or else is no decimal comma.
-            true if has_thousands(field, '.') => None,
-            true => field.replace(',', ".").parse().ok(),
-            false => field.parse().ok(),
-        }
-    }
-}
-
-fn is_missing(field: &str) -> bool {
-    ["", "NA", "NaN"].iter().any(|missing| field.eq_ignore_ascii_case(missing))
 }
 
 fn name_columns(table: &mut Table, heading: &[String], count: usize) -> Result<(), TableError> {
@@ -213,30 +300,27 @@ fn name_columns(table: &mut Table, heading: &[String], count: usize) -> Result<(
     Ok(())
 }
 
-/// The separator that the first two lines have, or else the first.
-fn detect(first: &[&str], decimal_comma: bool) -> Separator {
-    let first: Vec<&str> = first.iter().map(|line| line.trim()).collect();
-    let candidates = [Separator::Tab, Separator::Semicolon, Separator::Comma, Separator::Whitespace];
-    let is_in = |separator: Separator, line: &str| match separator {
-        Separator::Comma => line.contains(',') && !decimal_comma,
-        Separator::Semicolon => line.contains(';'),
-        Separator::Tab => line.contains('\t'),
-        Separator::Whitespace => line.contains(char::is_whitespace),
-    };
-    let in_both = candidates.into_iter().find(|&separator| first.iter().all(|line| is_in(separator, line)));
-    let in_first = || candidates.into_iter().find(|&separator| first.iter().take(1).any(|line| is_in(separator, line)));
-    // A heading of several words over one column of numbers is no row of several fields.
-    let several = |&separator: &Separator| separator != Separator::Whitespace;
-    in_both.or_else(|| in_first().filter(several)).unwrap_or(Separator::Comma)
+/// The rows of lines at the beginning of a file, up to the first that cannot be read.
+pub(super) fn rows_of(lines: Vec<Line>, separator: Separator) -> Vec<Row> {
+    let lines = Lines::of(lines);
+    match separator {
+        Separator::Whitespace => split_at_whitespace(lines).map_while(Result::ok).collect(),
+        separator => split(lines, separator).map_while(Result::ok).collect(),
+    }
 }
 
 /// Rows of fields, which quotes may surround.
-fn split<R: BufRead>(lines: Lines<R>, separator: u8) -> impl Iterator<Item = io::Result<Row>> {
+fn split<R: BufRead>(lines: Lines<R>, separator: Separator) -> impl Iterator<Item = io::Result<Row>> {
+    let delimiter = match separator {
+        Separator::Semicolon => b';',
+        Separator::Tab => b'\t',
+        _ => b',',
+    };
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .trim(Trim::All)
-        .delimiter(separator)
+        .delimiter(delimiter)
         .from_reader(Text::new(lines));
     let mut record = csv::StringRecord::new();
     std::iter::from_fn(move || match reader.read_record(&mut record) {

@@ -1,9 +1,10 @@
 //! Arguments for the files and columns that are read.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use marquardt::curve::Separator;
+use marquardt::curve::{DateOrder, Separator};
 
 use crate::assignments::{self, NamedValue};
 use crate::condition::Condition;
@@ -11,14 +12,14 @@ use crate::condition::Condition;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataArguments {
-    /// File of columns, with a heading or without; - for the standard input; may be compressed by gzip. Data that come with the
-    /// program unless given
+    /// File of columns, with a heading or without: text, .xlsx, .ods, .json, .npy or .npz; - for the standard input; may be compressed by
+    /// gzip. Data that come with the program unless given
     pub file: Option<PathBuf>,
     /// Columns of the predictors, by name or number; those that the formula names, or else the first, unless given
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub x: Vec<String>,
     /// Column of the response; the second unless given, or the first after it that is no predictor. Two are the real and the imaginary
-    /// part of a complex response
+    /// part of a complex response; 'rep*' stands for all columns of such names, which are replicates
     #[arg(long, value_name = "COLUMN[,COLUMN]", value_delimiter = ',')]
     pub y: Vec<String>,
     /// The formula is one of complex numbers, in which i is the imaginary unit; its value is complex or, as abs(z), real
@@ -54,9 +55,27 @@ pub struct DataArguments {
     /// Reads numbers such as 1,5
     #[arg(long)]
     pub decimal_comma: bool,
+    /// Separator of thousands, such as , or . or ' or a space
+    #[arg(long, value_name = "CHARACTER")]
+    pub thousands: Option<char>,
+    /// Texts that mean a missing value besides NA, N/A, #N/A, null, None, -, . and ?; -999 for a number, <* for any text after <
+    #[arg(long, value_name = "TEXT,...", value_delimiter = ',', allow_hyphen_values = true)]
+    pub missing: Vec<String>,
+    /// Order of day and month in dates such as 03/04/2024
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub date_order: Option<DateOrderName>,
+    /// Sheet of a spreadsheet; the first unless given. Spreadsheets need the feature excel
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
     /// The first line has data, too: columns are called c1, c2, ...
     #[arg(long)]
     pub no_heading: bool,
+    /// Lines to skip before the table; lines about the instrument are found and skipped unless given
+    #[arg(long, value_name = "LINES", default_value_t = 0, hide_default_value = true)]
+    pub skip: usize,
+    /// Line of the names of the columns, counted from 1; the lines before it are skipped
+    #[arg(long, value_name = "LINE", conflicts_with_all = ["skip", "no_heading"])]
+    pub header_row: Option<NonZeroUsize>,
 }
 
 impl DataArguments {
@@ -64,6 +83,23 @@ impl DataArguments {
     pub fn of_rows(&self) -> impl Iterator<Item = &str> {
         let deviations = self.sigma.iter().chain(&self.weights).chain(&self.sigma_x);
         deviations.chain(&self.replicates).chain(&self.sd).map(String::as_str)
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum DateOrderName {
+    /// Day, month, year
+    Dmy,
+    /// Month, day, year
+    Mdy,
+}
+
+impl From<DateOrderName> for DateOrder {
+    fn from(name: DateOrderName) -> Self {
+        match name {
+            DateOrderName::Dmy => DateOrder::DayMonthYear,
+            DateOrderName::Mdy => DateOrder::MonthDayYear,
+        }
     }
 }
 

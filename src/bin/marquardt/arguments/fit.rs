@@ -1,5 +1,7 @@
 //! Arguments of `marquardt fit`.
 
+use std::path::PathBuf;
+
 use clap::{Args, value_parser};
 
 use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments, SettingsArguments};
@@ -23,6 +25,11 @@ use crate::assignments::{self, NamedValue, Replicates};
       --omit-missing --markdown
   marquardt fit messung.txt --no-heading --separator semicolon --decimal-comma --x 1 --y 3 \\
       --model linear --plot fit.png --log-y --title 'A line' --digits 10 --csv=fit.csv
+  marquardt fit uv.txt --skip 4 --model gaussian
+  marquardt fit uv.txt --header-row 5 --missing '<*,-999' --omit-missing --model gaussian
+  marquardt fit rent.csv --date-order dmy --thousands , --model linear
+  marquardt fit --batch 'run*.csv' --model linear --csv=runs.csv
+  marquardt fit book.xlsx --sheet run1 --model linear --omit-missing
   zcat big.csv.gz | marquardt fit - --model voigt --watch --max-iterations 50 --time-limit 10
   marquardt fit small.csv --model linear --bootstrap=500 --json=fit.json
   marquardt fit decay.csv --formula 'a*exp(-k*t)' --derive 'half_life=ln(2)/k' --sigma-x 0.05
@@ -31,6 +38,7 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit plate.csv --x dose --y response --model hill --weights '1/y^2' --residual-tests
   marquardt fit peak.csv --model gaussian+linear --sigma '0.1+0.02*y' --outliers=0.01
   marquardt fit means.csv --model linear --replicates n --sd 'sem*sqrt(n)' --residual-tests
+  marquardt fit wide.csv --x dose --y 'rep*' --model hill --residual-tests
   marquardt fit impedance.csv --x omega --y re,im --weight-by-modulus --nyquist nyquist.svg \\
       --bode bode.svg --formula 'r0 + r1/(1+i*omega*r1*c)'
   marquardt fit impedance.csv --x omega --y modulus --complex \\
@@ -89,12 +97,15 @@ pub struct FitArguments {
 #[command(next_help_heading = "Groups")]
 pub struct GroupArguments {
     /// Column whose texts name the groups of rows, such as a compound: each is fitted by itself
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", group = "grouping")]
     pub group_by: Option<String>,
+    /// Files that are fitted one after the other, a row of results each; 'runs/*.csv' stands for all files of such names
+    #[arg(long, value_name = "FILE", num_args = 1.., group = "grouping", conflicts_with = "file")]
+    pub batch: Vec<PathBuf>,
     /// Parameters that all groups share: one fit of all groups
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "group_by")]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "grouping")]
     pub share: Vec<String>,
     /// Parameters that are tested for a difference between the groups; all, for 12 groups at most, unless given
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "group_by")]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "grouping")]
     pub test: Vec<String>,
 }

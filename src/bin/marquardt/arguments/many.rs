@@ -20,12 +20,14 @@ Examples:
   marquardt many photons.npy --formula 'a*exp(-k*x)+c' --start a=100,k=0.3 --counts --fix c=1 --prior k=0.3~0.1
   marquardt many stack.npy --formula 'a*x+b' --tie 'b=a/10' --robust=huber --omit-missing
   marquardt many stack.npy --formula 'a*exp(-k*x)+c' --start a=1,k=0.3,c=0.5 --constrain 'c<=a'
+  marquardt many wide.csv --formula 'a*x/(k+x)' --out fits.csv
   marquardt many big.npy --model linear --max-iterations 50 --block 4096 --out fits.csv"
 )]
 pub struct ManyArguments {
-    /// Array of responses, .npy
+    /// Array of responses, .npy, or a table, whose first column is the predictor and each other column a data set
     pub stack: PathBuf,
-    /// Predictor, the first column of a file (.npy, or as `marquardt fit` reads it); 0, 1, 2, ... unless given
+    /// Predictor, the first column of a file (.npy, or as `marquardt fit` reads it); 0, 1, 2, ... for an array
+    /// unless given
     #[arg(long, value_name = "FILE")]
     pub x: Option<PathBuf>,
     /// Model of the library, or a sum such as gaussian+linear

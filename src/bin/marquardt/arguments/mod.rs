@@ -51,7 +51,7 @@ pub enum Command {
     Fit(Box<FitArguments>),
     /// Fits several models to the same columns and ranks them by AICc; where residuals show a second peak, sums of two as well
     Compare(Box<CompareArguments>),
-    /// Fits a curve to each row or pixel of an array in a .npy file
+    /// Fits a curve to each row or pixel of an array in a .npy file, or to each column of a table
     Many(Box<ManyArguments>),
     /// Predicts from a stored fit, with bands
     Predict(Box<PredictArguments>),

@@ -58,7 +58,7 @@ impl FitOnPage<'_, '_> {
         value["group"] = self.name.into();
         let data = self.data[0];
         value["x_label"] = self.x_label().into();
-        value["y_label"] = data.y_label().into();
+        value["y_label"] = data.labels[1].clone().into();
         value["is_unusable"] = (self.report.ending() == Ending::Unusable).into();
         let covariance = self.fit.covariance();
         let unit = if covariance.is_absolute() { Some(1.0) } else { self.fit.reduced_chi_square().map(f64::sqrt) };
@@ -75,7 +75,8 @@ impl FitOnPage<'_, '_> {
     }
 
     fn x_label(&self) -> String {
-        if self.is_over_x() { self.data[0].x_names.concat() } else { format!("fitted {}", self.data[0].y_label()) }
+        let [x, y] = &self.data[0].labels;
+        if self.is_over_x() { x.clone() } else { format!("fitted {y}") }
     }
 
     /// Observations, data set after data set and response after response.
