@@ -10,12 +10,14 @@ use crate::data::{self, SelectedData, column_name};
 use crate::failure::{Ending, Failure};
 use crate::fit::{Titles, finish};
 use crate::needed_columns::Needs;
+use crate::output;
 
 /// Name of the time, unless it is called as its column.
 const TIME: &str = "t";
 
 /// Fits, prints the report, and draws.
 pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
+    output::check(arguments)?;
     let equations = &arguments.equations;
     let outputs = if equations.observe.is_empty() { equations.ode.len() } else { equations.observe.len() };
     let columns: Vec<String> = (1..=1 + outputs).map(|number| number.to_string()).collect();

@@ -9,7 +9,7 @@ use crate::assignments::{self, NamedValue};
 pub struct EquationArguments {
     /// Derivative of a state by the time, such as 'A=-k*A'; may be repeated. The time is called as its column, or t
     #[arg(long, value_name = "STATE=FORMULA", value_parser = assignments::tie,
-          conflicts_with_all = ["model", "formula", "group_by", "derive_all"])]
+          conflicts_with_all = ["model", "formula", "group_by", "batch", "derive_all"])]
     pub ode: Vec<NamedValue<String>>,
     /// Initial value of a state, a number or a formula of parameters; may be repeated
     #[arg(long, value_name = "STATE=FORMULA", value_parser = assignments::tie, requires = "ode")]
