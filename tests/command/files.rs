@@ -342,3 +342,13 @@ fn a_spectrum_below_lines_of_the_instrument_is_fitted() {
         assert_close(value(&whole, name), value(&report(table.to_owned()), name), 1e-12);
     }
 }
+
+/// A heading of numbers above texts looks like a row.
+#[test]
+fn headings_of_numbers_are_named() {
+    let folder = Folder::with("well,0.1,0.3,1,3\nA1,1,2,3,4\nA2,2,3,4,5\nA3,3,4,5,6\n");
+    let message = folder.run(&["fit", "data.csv", "--model", "linear"]).refused();
+    assert!(message.ends_with("\"well\" is not a number; --header-row 1 takes this line for the heading"), "{message}");
+    let fit = ["fit", "data.csv", "--model", "linear", "--x", "0.1", "--y", "3", "--header-row", "1"];
+    folder.run(&fit).solved();
+}

@@ -102,6 +102,18 @@ fn with_remedy(error: TableError, arguments: &DataArguments) -> Failure {
     }
 }
 
+/// The error of a column, and the option that helps if its first field is part of a heading of numbers.
+fn of_heading(error: TableError, table: &Table) -> Failure {
+    match error {
+        TableError::NotANumber { line, .. }
+            if table.lines().first() == Some(&line) && table.column_names().next() == Some("c1") =>
+        {
+            Failure::new(format!("{error}; --header-row {line} takes this line for the heading"))
+        }
+        error => error.into(),
+    }
+}
+
 /// The name of a column, asked for by name or by number, counted from 1; the default number may be beyond the last column.
 pub fn column_name(table: &Table, asked: Option<&str>, default: usize) -> String {
     let names: Vec<&str> = table.column_names().collect();
@@ -202,7 +214,8 @@ impl SelectedData {
         let others = sigma.iter().chain(&weights).chain(&sigma_x).chain(&counts).flat_map(RowValues::columns);
         let others = others.map(|name| of_table(table, name, &y_names[0]));
         for name in x_names.iter().chain(&y_names).map(String::as_str).chain(others) {
-            columns.push((name.to_owned(), table.column(name)?));
+            let numbers = table.column(name).map_err(|error| of_heading(error, table))?;
+            columns.push((name.to_owned(), numbers));
         }
         let rows = complete_rows(table, &columns, arguments.omit_missing)?;
         let table_of = |columns: &[Vec<f64>]| {
