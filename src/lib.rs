@@ -202,10 +202,10 @@ pub mod variables;
 
 pub use autodiff::{Complex, Dual};
 
-#[doc(hidden)]
-pub use curve::model_functions;
 pub use curve::models;
 pub use curve::{CurveError, CurveFit, FitMany, FittedCurve, Formula, GlobalFit, Model, Parameters, Tie, curve_fit};
+#[doc(hidden)]
+pub use curve::{complex_functions, model_functions};
 pub use number::ScalarOf;
 pub use problem::{AutoDiff, Bounds, EvaluationError, LeastSquares, Loss, Residuals};
 pub use real::Real;

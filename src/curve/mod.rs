@@ -101,6 +101,8 @@ mod warning;
 pub use any_curve::AnyCurve;
 pub use attempts::{Attempt, Attempts};
 pub use comparison::{Compared, Comparison, ComparisonError};
+#[doc(hidden)]
+pub use complex::functions as complex_functions;
 pub use complex::{ComplexModel, ComplexRows, FromComplexModel};
 pub use constructors::curve_fit;
 pub use criteria::Criteria;

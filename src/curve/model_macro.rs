@@ -94,6 +94,26 @@ macro_rules! formula {
     };
 }
 
+/// A [`ComplexModel`](crate::curve::ComplexModel) from a formula, as [`model!`](crate::model!) makes a real one: all numbers in it are complex,
+/// `i()` is the imaginary unit, and there are `re`, `im`, `abs`, `arg`, `conj`, `pow`, and the functions of [`Complex`](crate::Complex).
+///
+/// ```
+/// use marquardt::{CurveFit, complex_model};
+///
+/// let omega = [10.0, 100.0, 1e3, 1e4, 1e5];
+/// let (re, im) = ([110.0, 109.1, 59.8, 11.1, 10.1], [-1.0, -9.9, -50.1, -9.8, -1.1_f64]);
+/// let randles = complex_model!(|w; r0, r1, c| r0 + r1 / (1 + i() * w * r1 * c));
+/// let fit = CurveFit::complex_model(randles, &omega, (&re, &im), &[1.0, 50.0, 2e-6]).fit()?;
+/// assert!((fit.parameter("r1").unwrap().value - 100.0).abs() < 1.0);
+/// # Ok::<(), marquardt::CurveError>(())
+/// ```
+#[macro_export]
+macro_rules! complex_model {
+    (|$($x:ident),+ $(,)?; $($b:ident),+ $(,)?| $($formula:tt)+) => {
+        $crate::__formula!(@complex ([$($x)+] [$($b)+]) [] [$($formula)+])
+    };
+}
+
 /// Rewrites a formula: numbers become constants of the scalar `S`. The arguments are what to make of it, with which names,
 /// the tokens done, the tokens left, and for each group that is open its kind and the tokens done and left outside of it.
 #[doc(hidden)]
@@ -124,6 +144,9 @@ macro_rules! __formula {
     // A minus is no part of the number after it.
     (@$kind:ident $names:tt [$($done:tt)*] [- $($rest:tt)*] $($open:tt)*) => {
         $crate::__formula!(@$kind $names [$($done)* -] [$($rest)*] $($open)*)
+    };
+    (@complex $names:tt [$($done:tt)*] [$number:literal $($rest:tt)*] $($open:tt)*) => {
+        $crate::__formula!(@complex $names [$($done)* $crate::complex_functions::constant::<S>($number)] [$($rest)*] $($open)*)
     };
     (@$kind:ident $names:tt [$($done:tt)*] [$number:literal $($rest:tt)*] $($open:tt)*) => {
         $crate::__formula!(@$kind $names [$($done)* $crate::model_functions::constant::<S>($number)] [$($rest)*] $($open)*)
@@ -176,6 +199,35 @@ macro_rules! __formula {
             type Output = $crate::models::Product<Self, Other>;
             fn mul(self, other: Other) -> Self::Output {
                 $crate::models::Product(self, other)
+            }
+        }
+
+        Formula { $($c: ::std::primitive::f64::from($value)),* }
+    }};
+    (@complex ([$($x:ident)+] [$($b:ident)+]) [$($formula:tt)+] as [$($c:ident = $value:expr),*]) => {{
+        #[derive(Debug, Clone, Copy)]
+        #[allow(non_snake_case)]
+        struct Formula {
+            $($c: f64),*
+        }
+
+        impl<T: $crate::Real> $crate::curve::ComplexModel<T> for Formula {
+            fn parameter_count(&self) -> usize {
+                [$(stringify!($b)),+].len()
+            }
+
+            fn parameter_name(&self, index: usize) -> String {
+                [$(stringify!($b)),+][index].to_owned()
+            }
+
+            #[allow(unused_imports, non_snake_case)]
+            #[inline(always)]
+            fn response<S: $crate::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> $crate::Complex<S> {
+                use $crate::complex_functions::*;
+                let [$($x),+] = reals($crate::model_functions::predictors::<S, _>(x));
+                let [$($b),+] = reals($crate::model_functions::parameters(b));
+                $(let $c = constant::<S>(self.$c);)*
+                $($formula)+
             }
         }
 

@@ -1,7 +1,7 @@
 //! Fits of complex responses.
 
 use marquardt::curve::{ComplexModel, CurveError, FormulaProblem, PlotError};
-use marquardt::{Complex, CurveFit, Dual, FitMany, Formula, GlobalFit, Model, ScalarOf, Tie, formula};
+use marquardt::{Complex, CurveFit, Dual, FitMany, Formula, GlobalFit, Model, ScalarOf, Tie, complex_model, formula};
 use proptest::prelude::*;
 
 use crate::reference::Reference;
@@ -108,7 +108,11 @@ fn closures_and_models_agree_with_lmfit() {
         start,
     );
     let model = CurveFit::complex_model(Resonator, &x, &z, &start);
-    for fit in [closure.names(["f0", "q", "qr", "qi"]).fit().unwrap(), model.fit().unwrap()] {
+    let formula =
+        complex_model!(|f; f0, q, qr, qi| 1 - q / (qr + i() * qi) / (1 + two * i() * q * (f - f0) / f0); two = 2.0);
+    let formula = CurveFit::complex_model(formula, &x, &z, &start);
+    let closure = closure.names(["f0", "q", "qr", "qi"]);
+    for fit in [closure.fit().unwrap(), model.fit().unwrap(), formula.fit().unwrap()] {
         for (index, parameter) in fit.parameters().iter().enumerate() {
             let of = |column| reference.of("resonator", column)[index];
             assert!((parameter.value / of("estimate") - 1.0).abs() < 1e-8, "{parameter:?}");

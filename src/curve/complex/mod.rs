@@ -1,5 +1,6 @@
 //! Curves of complex responses: two real ones to each row, the real and the imaginary part.
 
+pub mod functions;
 mod rows;
 
 pub use rows::ComplexRows;
