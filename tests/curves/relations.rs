@@ -271,8 +271,18 @@ proptest! {
         let p = values(&fit);
         prop_assert!(p.iter().all(|&p| p >= 0.0) && p[1] <= p[3] && p[0] + p[2] <= limit * (1.0 + 1e-14), "{}", fit);
         prop_assert!(fit.report().cost <= fit.report().initial_cost);
-        // Where both rates are the same, one of them has no influence.
-        prop_assert!(fit.report().is_converged() || fit.report().status == Status::FlatValley, "{}", fit);
+        // Where both rates are the same, one of them has no influence; and where a term has vanished, its rate has none: rounding may then
+        // hide the last steps, but the cost is no higher than that without the term.
+        let is_vanished = p[0].min(p[2]) < 1e-6;
+        let is_certain = fit.report().is_converged() || fit.report().status == Status::FlatValley;
+        prop_assert!(is_certain || is_vanished, "{}", fit);
+        if !is_certain {
+            let left = if p[0] > p[2] { [p[0], p[1]] } else { [p[2], p[3]] };
+            let single = CurveFit::new(|x, [a, k]: [Dual<f64, 2>; 2]| a * (-k * x).exp(), &x, &y, left);
+            let single = single.bounds("b1", 0.0..=limit).bounds("b2", 0.0..).fit().unwrap();
+            prop_assert!(fit.report().cost <= single.report().cost * (1.0 + 1e-9), "{}{}", fit, single);
+            return Ok(());
+        }
     }
 }
 
