@@ -161,6 +161,15 @@ macro_rules! __formula {
     (@$kind:ident $names:tt [$($done:tt)*] [$token:tt $($rest:tt)*] $($open:tt)*) => {
         $crate::__formula!(@$kind $names [$($done)* $token] [$($rest)*] $($open)*)
     };
+    (@parameters $($b:ident)+) => {
+        fn parameter_count(&self) -> usize {
+            [$(stringify!($b)),+].len()
+        }
+
+        fn parameter_name(&self, index: usize) -> String {
+            [$(stringify!($b)),+][index].to_owned()
+        }
+    };
     (@model ([$($x:ident)+] [$($b:ident)+]) [$($formula:tt)+] as [$($c:ident = $value:expr),*]) => {{
         #[derive(Debug, Clone, Copy)]
         #[allow(non_snake_case)]
@@ -169,13 +178,7 @@ macro_rules! __formula {
         }
 
         impl<T: $crate::Real> $crate::Model<T> for Formula {
-            fn parameter_count(&self) -> usize {
-                [$(stringify!($b)),+].len()
-            }
-
-            fn parameter_name(&self, index: usize) -> String {
-                [$(stringify!($b)),+][index].to_owned()
-            }
+            $crate::__formula!(@parameters $($b)+);
 
             #[allow(unused_imports, non_snake_case)]
             #[inline(always)]
@@ -212,13 +215,7 @@ macro_rules! __formula {
         }
 
         impl<T: $crate::Real> $crate::curve::ComplexModel<T> for Formula {
-            fn parameter_count(&self) -> usize {
-                [$(stringify!($b)),+].len()
-            }
-
-            fn parameter_name(&self, index: usize) -> String {
-                [$(stringify!($b)),+][index].to_owned()
-            }
+            $crate::__formula!(@parameters $($b)+);
 
             #[allow(unused_imports, non_snake_case)]
             #[inline(always)]

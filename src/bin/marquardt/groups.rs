@@ -136,9 +136,10 @@ impl<'a> GroupFits<'a> {
                 pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
             }
             let used = group.data.without(fit.omitted_rows());
-            pictures
-                .residuals
-                .append(residuals(&used, &fit.fitted().to_vec(), fit.fitted_x()).in_group(by, &group.name));
+            if arguments.output.residuals.is_some() {
+                let own = residuals(&used, &fit.fitted().to_vec(), fit.fitted_x());
+                pictures.residuals.append(own.in_group(by, &group.name));
+            }
             group.found = ends(&summary);
             let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
             let found = arguments.outliers.map(|_| outlier_table(&group.data, &outliers));

@@ -51,6 +51,9 @@ impl Settings {
 
 /// Options that the file of `--config` has, and the command line has not.
 fn of_file(given: &[OsString]) -> Result<Option<Vec<OsString>>, Failure> {
+    if !given.iter().any(|word| word.to_string_lossy().starts_with("--config")) {
+        return Ok(None);
+    }
     // Options that require each other may be in different places.
     let Ok(matches) = Arguments::command().ignore_errors(true).try_get_matches_from(given) else { return Ok(None) };
     let Some((name, matches)) = matches.subcommand() else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! The series of a plot of a fit.
 
 use super::FittedCurve;
-use crate::curve::inference::{PlotPoint, View};
+use crate::curve::inference::{ComplexView, PlotPoint};
 use crate::curve::{Curve, PlotError, Series};
 use crate::real::Real;
 
@@ -31,11 +31,11 @@ impl<T: Real> FittedCurve<'_, T> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn plot_series(&self) -> Result<Vec<Series>, PlotError> {
-        self.series_in(View::Responses)
+        self.series_in(None)
     }
 
-    /// The series in a view.
-    pub(in crate::curve) fn series_in(&self, view: View) -> Result<Vec<Series>, PlotError> {
+    /// The series, or those in a view of complex responses.
+    pub(in crate::curve) fn series_in(&self, view: Option<ComplexView>) -> Result<Vec<Series>, PlotError> {
         let (sets, outputs) = (self.checked.curve.data_set_names(), self.checked.data.outputs());
         let predictors = self.own_predictors();
         let points = self.plot_points().ok_or(PlotError::NotOnePredictor { predictors })?;
@@ -45,7 +45,7 @@ impl<T: Real> FittedCurve<'_, T> {
             let own: Vec<PlotPoint> = points.iter().filter(|point| point.set == set).cloned().collect();
             let series = curve.series(&own, (!sets.is_empty()).then_some(set), view)?;
             for (output, series) in series.into_iter().enumerate() {
-                let response = (view == View::Responses).then_some(output);
+                let response = view.is_none().then_some(output);
                 all.push(match self.series_name(sets.get(set), response) {
                     Some(name) => series.name(name),
                     None => series,

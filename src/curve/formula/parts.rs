@@ -105,13 +105,12 @@ impl Builder {
 
     /// `a` to the power of `b`.
     pub(super) fn power_parts(&mut self, a: Parts, b: Parts) -> Parts {
-        const MOST_PRODUCTS: f64 = 64.0;
         let (base, exponent) = (self.real_number(a), self.real_number(b));
         match (base, exponent) {
             (Some(base), Some(exponent)) => Parts::real(self.power(base, exponent)),
-            (None, Some(exponent)) => match self.constant_at(exponent) {
-                Some(p) if p == p.trunc() && p.abs() <= MOST_PRODUCTS => self.complex(a, |a| a.powi(p as i32)),
-                Some(0.5) => self.complex(a, Complex::sqrt),
+            (None, Some(exponent)) => match (self.constant_at(exponent), self.small_integer_at(exponent)) {
+                (_, Some(n)) => self.complex(a, |a| a.powi(n)),
+                (Some(0.5), _) => self.complex(a, Complex::sqrt),
                 _ => self.complex(a, |a| a.powf(Recorded(exponent))),
             },
             (_, None) => {

@@ -219,14 +219,19 @@ impl Builder {
 
     /// `a` to the power of `b`, by products where that is a small integer.
     pub(super) fn power(&mut self, a: Address, b: Address) -> Address {
-        const MOST_PRODUCTS: f64 = 64.0;
-        match self.constant_at(b) {
-            Some(0.5) => self.apply(Function::Sqrt, a),
-            Some(2.0) => self.join(Operator::Multiply, a, a),
-            Some(p) if p == p.trunc() && p.abs() <= MOST_PRODUCTS => self.add(Instruction::IntegerPower(a, p as i32)),
-            Some(p) => self.add(Instruction::ConstantPower(a, Bits::of(p))),
-            None => self.join(Operator::Power, a, b),
+        match (self.constant_at(b), self.small_integer_at(b)) {
+            (Some(0.5), _) => self.apply(Function::Sqrt, a),
+            (Some(2.0), _) => self.join(Operator::Multiply, a, a),
+            (_, Some(n)) => self.add(Instruction::IntegerPower(a, n)),
+            (Some(p), None) => self.add(Instruction::ConstantPower(a, Bits::of(p))),
+            (None, None) => self.join(Operator::Power, a, b),
         }
+    }
+
+    /// The constant exponent at a slot, if a power is best worked out by products.
+    pub(super) fn small_integer_at(&self, slot: Address) -> Option<i32> {
+        const MOST_PRODUCTS: f64 = 64.0;
+        self.constant_at(slot).filter(|p| *p == p.trunc() && p.abs() <= MOST_PRODUCTS).map(|p| p as i32)
     }
 
     /// `then` where `a` is neither less nor greater than `b`.

@@ -6,11 +6,9 @@ use super::PlotPoint;
 use crate::autodiff::Complex;
 use crate::curve::Series;
 
-/// What is drawn of a curve.
+/// View of a complex curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::curve) enum View {
-    /// Responses over the predictor.
-    Responses,
+pub(in crate::curve) enum ComplexView {
     /// Negative imaginary parts over real parts.
     Nyquist,
     /// Moduli over the predictor.
@@ -19,12 +17,12 @@ pub(in crate::curve) enum View {
     Phase,
 }
 
-impl View {
+impl ComplexView {
     fn place(self, x: f64, z: Complex<f64>) -> (f64, f64) {
         match self {
-            View::Nyquist => (z.re, -z.im),
-            View::Phase => (x, z.arg().to_degrees()),
-            View::Modulus | View::Responses => (x, z.abs()),
+            ComplexView::Nyquist => (z.re, -z.im),
+            ComplexView::Modulus => (x, z.abs()),
+            ComplexView::Phase => (x, z.arg().to_degrees()),
         }
     }
 
@@ -36,7 +34,7 @@ impl View {
             let place = self.place(parts[0].x, Complex::new(parts[0].y, parts[1].y));
             data.push((parts.iter().any(|part| part.is_outlier), place));
         }
-        if self == View::Phase {
+        if self == ComplexView::Phase {
             // Phases differ by less than half a turn from one place to the next, and those of data from the curve.
             for index in 1..line.len() {
                 line[index].1 = nearest(line[index].1, line[index - 1].1);

@@ -4,7 +4,7 @@ use ndarray::{Array2, Axis};
 
 use super::grid::grid;
 use super::uncertain_curve::Bands;
-use super::{BandPoint, PlotPoint, ResponseKind, ResponseNoise, UncertainCurve, View};
+use super::{BandPoint, ComplexView, PlotPoint, ResponseKind, ResponseNoise, UncertainCurve};
 use crate::autodiff::Complex;
 use crate::curve::{Plot, PlotError, Rows, Series, StatisticsError};
 use crate::real::Real;
@@ -29,13 +29,13 @@ impl<T: Real> ResponseNoise<T> {
 }
 
 impl<T: Real> UncertainCurve<'_, T> {
-    /// The series of these points in a view, without names: one for each response of a row, or one for complex responses. The curve has one
+    /// The series of these points, without names: one for each response of a row, or one in a view of complex responses. The curve has one
     /// predictor, before which the number of the data set stands, if there is one.
     pub(in crate::curve) fn series(
         &self,
         points: &[PlotPoint],
         set: Option<usize>,
-        view: View,
+        view: Option<ComplexView>,
     ) -> Result<Vec<Series>, PlotError> {
         let (width, outputs) = (self.width, self.curve.response_count());
         let grid = smooth(points.iter().map(|point| point.x));
@@ -43,7 +43,7 @@ impl<T: Real> UncertainCurve<'_, T> {
             T::from_f64(if column + 1 == width { grid[row] } else { set.unwrap_or_default() as f64 })
         });
         let curve = self.predict(Rows::from(&x)).map_err(PlotError::Evaluation)?;
-        if view != View::Responses {
+        if let Some(view) = view {
             if outputs != 2 {
                 return Err(PlotError::NotComplex { responses: outputs });
             }

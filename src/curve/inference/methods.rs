@@ -192,7 +192,10 @@ macro_rules! inference_methods {
         #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
         pub fn nyquist_plot(&self) -> Result<crate::curve::Plot, crate::curve::PlotError> {
             let plot = crate::curve::Plot::new().x_label("real part").y_label("−imaginary part").equal_scales();
-            Ok(self.series_in(super::inference::View::Nyquist)?.into_iter().fold(plot, crate::curve::Plot::series))
+            Ok(self
+                .series_in(Some(super::inference::ComplexView::Nyquist))?
+                .into_iter()
+                .fold(plot, crate::curve::Plot::series))
         }
 
         /// The Bode plot of a [complex](crate::CurveFit::complex) curve: moduli on logarithmic axes, and below them phases in degrees. Feature
@@ -203,10 +206,11 @@ macro_rules! inference_methods {
         /// As for [`nyquist_plot`](Self::nyquist_plot).
         #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
         pub fn bode_plot(&self) -> Result<crate::curve::Plot, crate::curve::PlotError> {
-            use super::inference::View;
+            use super::inference::ComplexView;
             let empty = |label: &str| crate::curve::Plot::new().y_label(label).log_x();
-            let drawn = |plot, view| Ok(self.series_in(view)?.into_iter().fold(plot, crate::curve::Plot::series));
-            Ok(drawn(empty("modulus").log_y(), View::Modulus)?.above(drawn(empty("phase (°)"), View::Phase)?))
+            let drawn = |plot, view| Ok(self.series_in(Some(view))?.into_iter().fold(plot, crate::curve::Plot::series));
+            Ok(drawn(empty("modulus").log_y(), ComplexView::Modulus)?
+                .above(drawn(empty("phase (°)"), ComplexView::Phase)?))
         }
     };
 }

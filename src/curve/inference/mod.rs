@@ -20,7 +20,7 @@ use crate::solver::Covariance;
 
 pub use calibration::{Calibration, CalibrationError, Unknown};
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
-pub(super) use complex_view::View;
+pub(super) use complex_view::ComplexView;
 pub(super) use methods::{inference_methods, methods_of};
 pub use parameter::FittedParameter;
 #[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]

@@ -47,7 +47,7 @@ pub enum EquationsError {
     /// A text is no formula.
     #[error("{of}: {source}")]
     Formula {
-        /// What it is the formula of.
+        /// Part of the system that has the formula.
         of: String,
         /// Its error.
         source: FormulaError,
@@ -58,7 +58,7 @@ pub enum EquationsError {
     /// A state has two equations, or two initial values.
     #[error("{of} is given twice")]
     Twice {
-        /// What is given twice.
+        /// Part of the system that is given twice.
         of: String,
     },
     /// A state has no initial value.
@@ -181,23 +181,27 @@ impl Equations<LANES> for EquationFormulas {
         b: &[Dual<f64, LANES>],
         slopes: &mut [Dual<f64, LANES>],
     ) {
-        let all = [states, b].concat();
-        let values = self.right_sides.iter().map(|program| program.value(&[time], &all));
-        slopes.iter_mut().zip(values).for_each(|(slope, value)| *slope = value);
+        slopes.copy_from_slice(&values(&self.right_sides, time, states, b));
     }
 
     fn initial(&self, b: &[Dual<f64, LANES>]) -> Vec<Dual<f64, LANES>> {
-        let all = [&vec![Dual::constant(f64::NAN); self.states.len()][..], b].concat();
-        self.initial.iter().map(|program| program.value(&[f64::NAN], &all)).collect()
+        values(&self.initial, f64::NAN, &vec![Dual::constant(f64::NAN); self.states.len()], b)
     }
 
     fn observed(&self, time: f64, states: &[Dual<f64, LANES>], b: &[Dual<f64, LANES>]) -> Vec<Dual<f64, LANES>> {
-        if self.observed.is_empty() {
-            return states.to_vec();
-        }
-        let all = [states, b].concat();
-        self.observed.iter().map(|program| program.value(&[time], &all)).collect()
+        if self.observed.is_empty() { states.to_vec() } else { values(&self.observed, time, states, b) }
     }
+}
+
+/// The values of programs over the states and the parameters.
+fn values(
+    programs: &[Program],
+    time: f64,
+    states: &[Dual<f64, LANES>],
+    b: &[Dual<f64, LANES>],
+) -> Vec<Dual<f64, LANES>> {
+    let all = [states, b].concat();
+    programs.iter().map(|program| program.value(&[time], &all)).collect()
 }
 
 impl<'a> CurveFit<'a, f64, ()> {

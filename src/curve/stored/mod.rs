@@ -160,12 +160,15 @@ impl<T: Real> StoredFit<T> {
     /// As for [`plot`](Self::plot).
     #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
     pub fn plot_series(&self) -> Result<Vec<crate::curve::Series>, crate::curve::PlotError> {
-        self.series_in(super::inference::View::Responses)
+        self.series_in(None)
     }
 
-    /// The series in a view.
+    /// The series, or those in a view of complex responses.
     #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
-    fn series_in(&self, view: super::inference::View) -> Result<Vec<crate::curve::Series>, crate::curve::PlotError> {
+    fn series_in(
+        &self,
+        view: Option<super::inference::ComplexView>,
+    ) -> Result<Vec<crate::curve::Series>, crate::curve::PlotError> {
         use crate::curve::PlotError;
 
         if self.width != 1 {

@@ -78,7 +78,7 @@ pub struct Table {
     places: HashMap<String, usize>,
     /// The line at which each row ends, counted from 1.
     lines: Vec<usize>,
-    /// What was skipped or taken for something else than a row.
+    /// Lines that were skipped, or taken for something else than a row.
     notes: Vec<String>,
 }
 
