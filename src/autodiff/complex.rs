@@ -88,7 +88,10 @@ impl<S: Scalar> Complex<S> {
         let unit = self.re.abs().max(self.im.abs());
         let Complex { re, im } = Complex { re: self.re / unit, im: self.im / unit };
         let squared = (re * re + im * im) * unit;
-        Complex { re: re / squared, im: -im / squared }
+        // Of an infinite number, it is zero.
+        let (zero, smallest) = (constant::<S>(0.0), unit.recip());
+        let finite = |part: S| zero.select_less(smallest, part, smallest);
+        Complex { re: finite(re / squared), im: finite(-im / squared) }
     }
 
     /// `e^self`.
@@ -297,6 +300,8 @@ mod tests {
         close(Complex::new(1e200, 1e200).recip(), 5e-201, -5e-201);
         close(Complex::new(3e-200, 4e-200) / Complex::new(1e-200, 0.0), 3.0, 4.0);
         close(Complex::new(1e300, 1e-300).recip(), 1e-300, 0.0);
+        assert_eq!(Complex::new(f64::INFINITY, 3.0).recip(), Complex::new(0.0, 0.0));
+        assert!(Complex::new(f64::NAN, 3.0).recip().re.is_nan() && Complex::new(3.0, f64::NAN).recip().re.is_nan());
         close(Complex::new(-4.0, 0.0).sqrt(), 0.0, 2.0);
         close(Complex::new(-4.0, -1e-300).sqrt(), 0.0, -2.0);
         close(Complex::new(1e308, 1e308).sqrt(), 1.098_684_113_467_81e154, 4.550_898_605_622_273e153);
