@@ -47,6 +47,14 @@ pub enum GraphError {
         /// The scale.
         scale: f64,
     },
+    /// A number of a graduated solve is out of range.
+    #[error("the {name} of a graduated solve cannot be {value}")]
+    Graduation {
+        /// Name of the number.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
     /// An information matrix is not finite.
     #[error("entry ({row}, {column}) of the information matrix is not finite")]
     InformationNotFinite {

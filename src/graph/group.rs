@@ -19,6 +19,14 @@ pub(super) type Visit<'v, T> = dyn FnMut(&[T], &[T]) + 'v;
 /// A robust loss with its scale.
 pub(super) type ScaledLoss<T> = Option<(Loss, T)>;
 
+/// Loss of a residual block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockLoss<T> {
+    pub(super) robust: ScaledLoss<T>,
+    /// True if the residual block costs nothing, whatever its residuals.
+    pub(super) is_excluded: bool,
+}
+
 /// The points of all parameter blocks, the derivatives of their steps, and the curvature that losses keep.
 pub(super) struct BlockPoints<'a, T> {
     pub(super) x: &'a [T],
@@ -72,6 +80,12 @@ pub(super) trait ResidualGroup<T: Real>: Send + Sync {
     /// Puts residuals of residual block `k` of the group under its loss, as [`linearize`](Self::linearize) does; returns their cost.
     fn apply_loss(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> T;
 
+    /// Loss of residual block `k` of the group, to change.
+    fn loss_mut(&mut self, k: usize) -> &mut BlockLoss<T>;
+
+    /// Loss of residual block `k` of the group.
+    fn loss(&self, k: usize) -> BlockLoss<T>;
+
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
@@ -80,7 +94,7 @@ pub(super) struct Typed<T, F> {
     functions: Vec<F>,
     /// Parameter blocks of each, one list behind the other.
     blocks: Vec<u32>,
-    losses: Vec<ScaledLoss<T>>,
+    losses: Vec<BlockLoss<T>>,
 }
 
 impl<T: Real, F: CostFunction<T>> Typed<T, F> {
@@ -91,7 +105,7 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
     pub(super) fn push(&mut self, function: F, blocks: impl Iterator<Item = u32>, loss: ScaledLoss<T>) {
         self.functions.push(function);
         self.blocks.extend(blocks);
-        self.losses.push(loss);
+        self.losses.push(BlockLoss { robust: loss, is_excluded: false });
     }
 
     /// [`linearize`](ResidualGroup::linearize) of residual block `k` by passes of `N` directions.
@@ -245,6 +259,14 @@ impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
         apply_loss(self.losses[k], points.least_curvature, r, &mut [])
     }
 
+    fn loss_mut(&mut self, k: usize) -> &mut BlockLoss<T> {
+        &mut self.losses[k]
+    }
+
+    fn loss(&self, k: usize) -> BlockLoss<T> {
+        self.losses[k]
+    }
+
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
@@ -252,8 +274,13 @@ impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
 
 /// Puts residuals, and their rows of the Jacobian, under a loss; returns the cost.
 #[inline(always)]
-fn apply_loss<T: Real>(loss: ScaledLoss<T>, least: LeastCurvature<T>, r: &mut [T], jacobian: &mut [T]) -> T {
-    match loss {
+fn apply_loss<T: Real>(loss: BlockLoss<T>, least: LeastCurvature<T>, r: &mut [T], jacobian: &mut [T]) -> T {
+    match loss.robust {
+        _ if loss.is_excluded => {
+            r.fill(T::ZERO);
+            jacobian.fill(T::ZERO);
+            T::ZERO
+        }
         None => T::from_f64(0.5) * r.iter().fold(T::ZERO, |sum, &r| sum + r * r),
         Some((loss, scale)) => RobustBlock::new(&loss, scale, least, r).apply(r, jacobian),
     }

@@ -209,7 +209,7 @@ impl<'p, T: Real> Active<'p, T> {
     pub(super) fn check(&mut self) -> Result<(), GraphError> {
         let mut is_touched = vec![false; self.layout.blocks.len()];
         for group in self.groups {
-            let touched = (0..group.len()).flat_map(|k| group.blocks(k));
+            let touched = (0..group.len()).filter(|&k| !group.loss(k).is_excluded).flat_map(|k| group.blocks(k));
             touched.for_each(|&block| is_touched[block as usize] = true);
         }
         let untouched = (0..is_touched.len()).find(|&block| !is_touched[block] && self.layout.width(block) > 0);

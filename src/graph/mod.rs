@@ -48,15 +48,24 @@ mod cost_function;
 mod covariance;
 mod derivative_check;
 mod error;
+mod graduated;
 mod group;
+mod information;
+mod innovation;
 mod least_squares;
 mod pose_graph;
 mod problem;
+mod relative_pose;
 
 pub use analytic::{AnalyticCostFunction, WithJacobians};
 pub use block::{ParameterBlock, ResidualBlock};
 pub use cost_function::{Blocks, CostFunction};
 pub use covariance::BlockCovariance;
 pub use error::GraphError;
-pub use pose_graph::{RelativePose2, RelativePose3};
+pub use graduated::{GraduatedNonConvexity, GraduatedReport};
+pub use pose_graph::{
+    Dimension, Edge, GraphFileError, GraphLineError, GraphWarning, PoseGraph, PoseGraphProblem, PoseGraphReport,
+    PoseGraphSolver, Poses, Start, Vertex,
+};
 pub use problem::Problem;
+pub use relative_pose::{ChordalPose3, RelativePoint2, RelativePoint3, RelativePose2, RelativePose3};

@@ -10,7 +10,7 @@ use super::block::{BlockId, ParameterBlock, ResidualBlock};
 use super::cost_function::{Blocks, CostFunction};
 use super::covariance::BlockCovariance;
 use super::error::GraphError;
-use super::group::{ResidualGroup, ScaledLoss, Typed};
+use super::group::{BlockLoss, ResidualGroup, ScaledLoss, Typed};
 use super::least_squares::Active;
 use crate::linear::SparseNormal;
 use crate::manifold::Manifold;
@@ -109,10 +109,7 @@ impl<T: Real> Problem<T> {
         loss: Loss,
         scale: T,
     ) -> Result<ResidualBlock, GraphError> {
-        if !(scale > T::ZERO && scale.is_finite()) {
-            let residual_block = self.residual_blocks.len();
-            return Err(GraphError::Scale { residual_block, scale: scale.to_f64() });
-        }
+        check_scale(self.residual_blocks.len(), Some((loss, scale)))?;
         self.push::<F>(function, blocks, Some((loss, scale)))
     }
 
@@ -185,6 +182,62 @@ impl<T: Real> Problem<T> {
         Ok(())
     }
 
+    /// Sets the robust loss of a residual block, with its scale; `None` for squares.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`], and [`GraphError::Scale`] for a scale that is not positive and finite.
+    pub fn set_loss(&mut self, residual_block: ResidualBlock, loss: Option<(Loss, T)>) -> Result<(), GraphError> {
+        check_scale(residual_block.index, loss)?;
+        self.loss_mut(residual_block)?.robust = loss;
+        Ok(())
+    }
+
+    /// Excludes a residual block from the cost, or includes it again. It keeps its place, and its handle.
+    ///
+    /// ```
+    /// use marquardt::LevenbergMarquardt;
+    /// use marquardt::graph::{Problem, RelativePose2};
+    /// use marquardt::manifold::{Pose2, SE2};
+    ///
+    /// let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    /// let mut problem = Problem::<f64>::new();
+    /// let first = problem.add_parameter_block(SE2, &Pose2::new(0.0, 0.0, 0.0).to_array())?;
+    /// let second = problem.add_parameter_block(SE2, &Pose2::new(0.5, 0.0, 0.0).to_array())?;
+    /// problem.set_constant(first)?;
+    /// problem.add_residual_block(RelativePose2::new(Pose2::new(1.0, 0.0, 0.0), identity)?, (first, second))?;
+    /// let wrong = problem.add_residual_block(RelativePose2::new(Pose2::new(9.0, 0.0, 0.0), identity)?, (first, second))?;
+    /// problem.set_excluded(wrong, true)?;
+    /// problem.solve(&LevenbergMarquardt::new())?;
+    /// assert!((problem.point(second)?[0] - 1.0).abs() < 1e-12);
+    /// # Ok::<(), marquardt::graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`].
+    pub fn set_excluded(&mut self, residual_block: ResidualBlock, is_excluded: bool) -> Result<(), GraphError> {
+        self.loss_mut(residual_block)?.is_excluded = is_excluded;
+        Ok(())
+    }
+
+    fn loss_mut(&mut self, residual_block: ResidualBlock) -> Result<&mut BlockLoss<T>, GraphError> {
+        let (group, k) = self.place_of(residual_block)?;
+        Ok(self.groups[group].loss_mut(k))
+    }
+
+    /// Group of a residual block of this problem, and its place there.
+    pub(super) fn place_of(
+        &self,
+        ResidualBlock { problem, index }: ResidualBlock,
+    ) -> Result<(usize, usize), GraphError> {
+        if problem != self.id {
+            return Err(GraphError::ForeignHandle { index });
+        }
+        let (group, k) = self.residual_blocks[index];
+        Ok((group as usize, k as usize))
+    }
+
     /// Number of parameter blocks.
     pub fn parameter_block_count(&self) -> usize {
         self.blocks.len()
@@ -254,15 +307,11 @@ impl<T: Real> Problem<T> {
     ///
     /// [`GraphError::ForeignHandle`], and [`GraphError::Evaluation`] where the cost function fails.
     pub fn residuals(&self, residual_block: ResidualBlock) -> Result<Vec<T>, GraphError> {
-        let ResidualBlock { problem, index } = residual_block;
-        if problem != self.id {
-            return Err(GraphError::ForeignHandle { index });
-        }
-        let (group, k) = self.residual_blocks[index];
-        let (group, k) = (&self.groups[group as usize], k as usize);
+        let (group, k) = self.place_of(residual_block)?;
+        let group = &self.groups[group];
         let mut residuals = vec![T::ZERO; group.residual_count(k)];
         let evaluated = group.residuals(k, &Active::new(self).points(&self.x), &mut residuals);
-        evaluated.map_err(|error| GraphError::Evaluation { residual_block: index, error })?;
+        evaluated.map_err(|error| GraphError::Evaluation { residual_block: residual_block.index, error })?;
         Ok(residuals)
     }
 
@@ -373,6 +422,15 @@ impl<T: Real> Problem<T> {
     fn check_handle(&self, id: BlockId) -> Result<usize, GraphError> {
         let index = id.index as usize;
         if id.problem == self.id { Ok(index) } else { Err(GraphError::ForeignHandle { index }) }
+    }
+}
+
+fn check_scale<T: Real>(residual_block: usize, loss: ScaledLoss<T>) -> Result<(), GraphError> {
+    match loss {
+        Some((_, scale)) if !(scale > T::ZERO && scale.is_finite()) => {
+            Err(GraphError::Scale { residual_block, scale: scale.to_f64() })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) enum PlanError {
 
 impl PlanError {
     /// Refuses what takes more than the memory budget, in bytes.
-    pub(super) fn check_budget(needed: usize, budget: usize) -> Result<(), PlanError> {
+    pub(crate) fn check_budget(needed: usize, budget: usize) -> Result<(), PlanError> {
         if needed <= budget { Ok(()) } else { Err(PlanError::Memory { needed, rows_that_fit: 0 }) }
     }
 }

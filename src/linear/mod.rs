@@ -88,5 +88,5 @@ pub(crate) use model::{Damped, Drawn, Lesson, LinearModel, Recovery, Unsolved};
 pub(crate) use orthogonal::Orthogonal;
 pub(crate) use preconditioned::Inexact;
 pub(crate) use row_model::RowModel;
-pub(crate) use sparse::InverseSubset;
+pub(crate) use sparse::{BlockMatrix, BlockPattern, InverseSubset, SparseCholesky, SymbolicCholesky};
 pub(crate) use sparse_normal::SparseNormal;

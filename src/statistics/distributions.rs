@@ -1,7 +1,11 @@
 //! Quantiles and tail probabilities, by the crate `statrs`.
 
+use std::convert::Infallible;
+
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 use statrs::function::beta::{beta_reg, ln_beta};
+
+use super::root::root;
 
 /// Quantile of the standard normal distribution: the value with probability `p` below.
 pub(crate) fn normal_quantile(p: f64) -> f64 {
@@ -84,6 +88,19 @@ pub(crate) fn pair_quantile(p: f64, freedom: f64) -> f64 {
 /// Probability that a χ² number is above `x`.
 pub(crate) fn chi_squared_tail(x: f64, freedom: f64) -> f64 {
     ChiSquared::new(freedom).map_or(f64::NAN, |chi| chi.sf(x))
+}
+
+/// Value that a χ² number exceeds with the probability `tail`, from 0 to 1.
+pub(crate) fn chi_squared_upper_quantile(tail: f64, freedom: f64) -> f64 {
+    let excess = |x: f64| chi_squared_tail(x, freedom) - tail;
+    let mut high = freedom;
+    while excess(high) > 0.0 && high < f64::MAX {
+        high *= 2.0;
+    }
+    let ends = ((0.0, excess(0.0)), (high, excess(high)));
+    let found =
+        root::<Infallible>(ends.0, ends.1, |x| Ok(excess(x)), |(best, _), other| (best - other).abs() <= 1e-14 * best);
+    found.unwrap_or(high)
 }
 
 /// Probability that an F number is above `x`.

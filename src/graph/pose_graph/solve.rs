@@ -1,0 +1,126 @@
+//! Solves of pose graphs, from a start that is worth it.
+
+use super::poses::Poses;
+use super::start::{Start, WRAPS, largest_rotation_error};
+use super::{Dimension, PoseGraph};
+use crate::graph::{GraduatedNonConvexity, GraphError, ResidualBlock};
+use crate::manifold::{SE2, SE3};
+use crate::problem::Loss;
+use crate::solver::{LevenbergMarquardt, Report};
+
+/// Relative reduction of the cost at which a solve ends, by default.
+const FTOL: f64 = 1e-8;
+
+/// Finds the poses of a [`PoseGraph`].
+///
+/// Measured rotations of half a turn and more are the trouble of pose graphs: from a start at which an edge is off by so much, a solve may
+/// end in a minimum that is not the best. Where an edge is off by more than 1 rad, relaxations are tried as
+/// starts, too, and the start of lowest cost is taken: see [`Start`].
+#[derive(Debug, Clone)]
+pub struct PoseGraphSolver {
+    start: Start,
+    closures: Option<(Loss, f64)>,
+    graduated: Option<GraduatedNonConvexity>,
+    solver: LevenbergMarquardt<f64>,
+}
+
+/// The end of a solve of a pose graph.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PoseGraphReport {
+    /// Report of the solve. Its initial cost is that of the start that was taken.
+    pub report: Report<f64>,
+    /// Start that was taken; never [`Start::Best`].
+    pub start: Start,
+    /// Cost of the poses as they were given.
+    pub given_cost: f64,
+    /// Indices of the edges that were taken as false, and left out.
+    pub false_edges: Vec<usize>,
+}
+
+impl Default for PoseGraphSolver {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PoseGraphSolver {
+    /// Least squares from the best start, until a step reduces the cost by less than 10⁻⁸ of it.
+    pub fn new() -> Self {
+        // The measurements determine a map to far fewer digits than the polish would find, at a factorisation a step.
+        let solver = LevenbergMarquardt::new().with_ftol(FTOL).with_polish(false);
+        PoseGraphSolver { start: Start::default(), closures: None, graduated: None, solver }
+    }
+
+    /// Sets the start.
+    pub fn with_start(self, start: Start) -> Self {
+        PoseGraphSolver { start, ..self }
+    }
+
+    /// Sets a robust loss, and its scale in standard deviations, of the loop closures: edges between poses that do not follow each other.
+    pub fn with_loss(self, loss: Loss, scale: f64) -> Self {
+        PoseGraphSolver { closures: Some((loss, scale)), ..self }
+    }
+
+    /// Finds false loop closures, and leaves them out: see [`GraduatedNonConvexity`]. Edges from each pose to the next are trusted.
+    pub fn with_robust_closures(self, graduated: GraduatedNonConvexity) -> Self {
+        PoseGraphSolver { graduated: Some(graduated), ..self }
+    }
+
+    /// Sets the solver. By default it is that of [`new`](Self::new).
+    pub fn with_solver(self, solver: LevenbergMarquardt<f64>) -> Self {
+        PoseGraphSolver { solver, ..self }
+    }
+
+    /// Moves the poses and points of a graph to a minimum.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Problem::solve`](crate::graph::Problem::solve); residual blocks are the edges, in their order.
+    pub fn solve(&self, graph: &mut PoseGraph) -> Result<PoseGraphReport, GraphError> {
+        match graph.dimension {
+            Dimension::Plane => self.solve_poses::<SE2>(graph),
+            Dimension::Space => self.solve_poses::<SE3>(graph),
+        }
+    }
+
+    fn solve_poses<P: Poses>(&self, graph: &mut PoseGraph) -> Result<PoseGraphReport, GraphError> {
+        let mut built = graph.problem::<P>(self.closures)?;
+        let given_cost = built.problem.cost()?;
+        let closures = graph.edges.iter().zip(&built.edges).filter(|(edge, _)| graph.is_loop_closure(edge));
+        let closures: Vec<ResidualBlock> = closures.map(|(_, &block)| block).collect();
+        let candidates: &[Start] = match self.start {
+            Start::Best if self.graduated.is_some() => &[Start::Given, Start::Odometry],
+            Start::Best if largest_rotation_error::<P>(graph) > WRAPS => {
+                &[Start::Given, Start::Chordal, Start::Spectral]
+            }
+            Start::Best => &[Start::Given],
+            ref start => std::slice::from_ref(start),
+        };
+        let mut best: Option<(f64, Start, PoseGraph)> = None;
+        for &start in candidates {
+            let mut started = graph.clone();
+            start.place::<P>(&mut started)?;
+            built.move_to(&started)?;
+            let cost = match &self.graduated {
+                None => built.problem.cost()?,
+                Some(graduated) => graduated.cost(&mut built.problem, &closures)?,
+            };
+            if best.as_ref().is_none_or(|&(lowest, ..)| cost < lowest) {
+                best = Some((cost, start, started));
+            }
+        }
+        let (_, start, started) = best.ok_or(GraphError::NoResiduals { residual_block: 0 })?;
+        built.move_to(&started)?;
+        let (report, false_blocks) = match &self.graduated {
+            None => (built.problem.solve(&self.solver)?, Vec::new()),
+            Some(graduated) => {
+                let solved = graduated.solve(&self.solver, &mut built.problem, &closures)?;
+                (solved.report, solved.outliers)
+            }
+        };
+        built.read_into(graph)?;
+        let false_edges = false_blocks.iter().map(ResidualBlock::index).collect();
+        Ok(PoseGraphReport { report, start, given_cost, false_edges })
+    }
+}
