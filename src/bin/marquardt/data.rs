@@ -4,7 +4,7 @@ use marquardt::CurveError;
 use marquardt::curve::{Separator, Table, TableError, TableReader};
 use ndarray::{Array2, Axis, concatenate};
 
-use crate::arguments::DataArguments;
+use crate::arguments::{DataArguments, OutputArguments};
 use crate::assignments::NamedValue;
 use crate::condition::Condition;
 use crate::conversion::Converted;
@@ -256,6 +256,16 @@ impl SelectedData {
             lines,
             sigma_name,
         })
+    }
+
+    /// The data with the labels of axes that are asked for.
+    pub fn labelled(mut self, output: &OutputArguments) -> SelectedData {
+        for (label, asked) in self.labels.iter_mut().zip([&output.x_label, &output.y_label]) {
+            if let Some(asked) = asked {
+                label.clone_from(asked);
+            }
+        }
+        self
     }
 
     /// Data one below the other; the response has a new name.

@@ -8,7 +8,8 @@ use crate::assignments::NamedValue;
 use crate::curve_fit;
 use crate::data::{self, SelectedData, column_name};
 use crate::failure::{Ending, Failure};
-use crate::fit::{Titles, finish};
+use crate::fit::{Titles, finish, title};
+use crate::live::LivePicture;
 use crate::needed_columns::Needs;
 use crate::output;
 
@@ -33,7 +34,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         return Err(Failure::new(format!("--ode: {name:?} is a column, but only that of the time may occur")));
     }
     let y_names = responses(arguments, &table, &x_name, outputs)?;
-    let data = SelectedData::select(&table, &arguments.data, vec![x_name], y_names)?;
+    let data = SelectedData::select(&table, &arguments.data, vec![x_name], y_names)?.labelled(&arguments.output);
     data::note_of_reading(&table, &data.columns)?;
     drop(table);
     let responses = if equations.observe.is_empty() { system.states() } else { &equations.observe }.join(", ");
@@ -46,7 +47,9 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let fit = fit.initial_time(equations.initial_time).integrator(integrator);
     let fit = curve_fit::with_options(fit, &data, &arguments.curve.parameters, &arguments.method)?;
     let fit = curve_fit::with_quantities(fit, Vec::new(), arguments)?;
-    finish(arguments, &data, curve_fit::solve_asked(fit, arguments), &titles, None)
+    let live = LivePicture::asked(&arguments.output, &data, &title(arguments, &titles.name, &data));
+    let solved = curve_fit::solve_asked(fit, arguments, live.as_ref());
+    finish(arguments, &data, solved, &titles, None, live)
 }
 
 /// The equations, in which the time is called as its column or [`TIME`].

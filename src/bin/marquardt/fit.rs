@@ -13,6 +13,7 @@ use crate::curve_fit::{self, Solved};
 use crate::data::{self, SelectedData};
 use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
+use crate::live::{self, LivePicture};
 use crate::needed_columns::Needs;
 use crate::page::FitOnPage;
 use crate::report::FitReport;
@@ -38,12 +39,15 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         return Ok(ending);
     }
     let Chosen { curve, x_names, y_names } = chosen;
-    let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
+    let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?.labelled(&arguments.output);
     data::note_of_reading(&table, &data.columns)?;
     note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;
-    let ending = finish(arguments, &data, curve_fit::solve_asked(fit, arguments), &Titles::of(&curve), Some(&curve));
+    let titles = Titles::of(&curve);
+    let live = LivePicture::asked(&arguments.output, &data, &title(arguments, &titles.name, &data));
+    let solved = curve_fit::solve_asked(fit, arguments, live.as_ref());
+    let ending = finish(arguments, &data, solved, &titles, Some(&curve), live);
     if ending.is_ok() {
         left_out.into_iter().for_each(note);
     }
@@ -69,8 +73,12 @@ pub fn finish(
     solved: Result<Solved<'_>, MultiStartError>,
     titles: &Titles,
     curve: Option<&AnyModel>,
+    live: Option<LivePicture>,
 ) -> Result<Ending, Failure> {
     let Solved { fit, minima, outliers } = solved.map_err(|error| curve_fit::explain(error, data))?;
+    if let Some(picture) = live {
+        picture.finish(&fit);
+    }
     let summary = titled(fit.summary(), &title(arguments, &titles.name, data), &titles.formula, data);
     let inference = Inference::of(&fit, arguments)?;
     let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), data));
@@ -92,7 +100,7 @@ pub fn finish(
     ];
     for (path, view) in views.into_iter().filter_map(|(path, view)| Some((path.as_ref()?, view))) {
         let plot: Plot = view(&fit)?;
-        plot.title(report.summary.title.clone().unwrap_or_default()).save(path)?;
+        output::save(plot.title(report.summary.title.clone().unwrap_or_default()), &arguments.output, path)?;
     }
     if let Some(path) = &arguments.output.residuals {
         let used = data.without(fit.omitted_rows());
@@ -130,6 +138,7 @@ pub fn read(arguments: &FitArguments) -> Result<(Table, Chosen), Failure> {
     let formulas = arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>();
     let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &columns })?;
     let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
+    live::check(&arguments.output, &chosen.x_names)?;
     Ok((table, chosen))
 }
 

@@ -14,12 +14,14 @@ use crate::failure::{Ending, Failure, quoted};
 use crate::fit::{outlier_table, residuals, title, titled};
 use crate::group_results::{GroupReport, GroupResults};
 use crate::inference::Inference;
+use crate::live::{self, LivePicture};
 use crate::output;
 use crate::page::{self, FitOnPage};
 use crate::parameter_tests::parameter_tests;
 use crate::report::FitReport;
 use crate::stored::FitOfColumns;
 use crate::table::ResultTable;
+use crate::terminal::note;
 
 /// A group of rows.
 pub struct Group {
@@ -68,7 +70,7 @@ impl<'a> GroupFits<'a> {
         let mut groups = Vec::new();
         for (name, rows) in table.group_by(by)? {
             let data = SelectedData::select(&rows, &arguments.data, x_names.clone(), y_names.clone())?;
-            groups.push(Group { name, data, found: Vec::new() });
+            groups.push(Group { name, data: data.labelled(&arguments.output), found: Vec::new() });
         }
         GroupFits::new(arguments, curve, by, groups)
     }
@@ -102,6 +104,10 @@ impl<'a> GroupFits<'a> {
             self.fit_together(&mut results, &mut pictures)?;
         }
         results.tests = parameter_tests(&self)?;
+        if arguments.output.live && self.groups.len() > live::MOST_GROUPS {
+            let (drawn, all) = (live::MOST_GROUPS, self.groups.len());
+            note(format_args!("note: --live draws the first {drawn} of {all} groups"));
+        }
         if let Some(path) = &arguments.output.plot {
             let first = &self.groups[0].data;
             let plot = Plot::new().title(title(arguments, curve.name(), first));
@@ -128,8 +134,10 @@ impl<'a> GroupFits<'a> {
             let of_group =
                 |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
             let fit = curve_fit::build_with_quantities(curve, &group.data, arguments)?;
-            let Solved { fit, minima, outliers } = curve_fit::solve_asked(fit, arguments)
+            let live = live_of(arguments, by, group).filter(|_| results.reports.len() < live::MOST_GROUPS);
+            let Solved { fit, minima, outliers } = curve_fit::solve_asked(fit, arguments, live.as_ref())
                 .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;
+            live.iter().for_each(|picture| picture.finish(&fit));
             let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve.formula(), &group.data);
             let inference = Inference::of(&fit, arguments).map_err(of_group)?;
             if arguments.output.plot.is_some() {
@@ -182,6 +190,11 @@ impl<'a> GroupFits<'a> {
             pictures.series.extend(fit.plot_series()?);
         }
         let used = self.used(fit.omitted_rows());
+        for group in self.groups.iter().take(live::MOST_GROUPS) {
+            if let Some(picture) = live_of(arguments, by, group) {
+                picture.finish_by(&fit, |x| fit.predict_data_set(&group.name, x).ok());
+            }
+        }
         for ((group, set), used) in self.groups.iter().zip(fit.data_sets()?).zip(&used) {
             pictures.residuals.append(residuals(used, &set.fitted, None).in_group(by, &group.name));
             let stored =
@@ -236,6 +249,11 @@ impl<'a> GroupFits<'a> {
         }
         Ok(global.shared(shared.iter().cloned()).retry(!self.arguments.method.no_retry))
     }
+}
+
+/// The picture of a group in the terminal, if it is asked for.
+fn live_of(arguments: &FitArguments, by: &str, group: &Group) -> Option<LivePicture> {
+    LivePicture::asked(&arguments.output, &group.data, &format!("{by} {}", group.name))
 }
 
 /// Returns the parameters that a fit ended at, as starts.

@@ -17,6 +17,7 @@ mod group_results;
 mod groups;
 mod inference;
 mod interrupt;
+mod live;
 mod many;
 mod models;
 mod needed_columns;

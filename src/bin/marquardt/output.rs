@@ -98,9 +98,18 @@ pub fn check_file(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     }
 }
 
-/// Draws a plot with the axes that are asked for.
+/// Draws a plot with the axes and the size that are asked for.
 pub fn draw(plot: Plot, output: &OutputArguments, path: &Path) -> Result<(), Failure> {
     let plot = if output.log_x { plot.log_x() } else { plot };
     let plot = if output.log_y { plot.log_y() } else { plot };
+    save(plot, output, path)
+}
+
+/// Saves a plot in the size that is asked for.
+pub fn save(plot: Plot, output: &OutputArguments, path: &Path) -> Result<(), Failure> {
+    let plot = match output.size {
+        Some([width, height]) => plot.size(width, height),
+        None => plot,
+    };
     Ok(plot.save(path)?)
 }

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 
 use super::FormatArguments;
+use crate::assignments;
 
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Output", group = ArgGroup::new("pictures").args(["plot", "report"]).multiple(true))]
+#[command(next_help_heading = "Output",
+          group = ArgGroup::new("pictures").args(["plot", "report", "live"]).multiple(true),
+          group = ArgGroup::new("drawings").args(["plot", "nyquist", "bode"]).multiple(true))]
 pub struct OutputArguments {
     /// Draws data, curve, bands and residuals into a .svg or .png file
     #[arg(long, value_name = "FILE")]
@@ -21,6 +24,9 @@ pub struct OutputArguments {
     /// Writes a report to hand on: one .html page with an interactive plot, tables, and the origin of the data
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Draws data and curve in the terminal, on the standard error stream, while the fit runs and at its end
+    #[arg(long, conflicts_with = "watch")]
+    pub live: bool,
     /// Logarithmic axis of the predictor
     #[arg(long, requires = "pictures")]
     pub log_x: bool,
@@ -30,6 +36,15 @@ pub struct OutputArguments {
     /// Title of report and plot
     #[arg(long)]
     pub title: Option<String>,
+    /// Label of the axis of the predictor; the column and its unit unless given
+    #[arg(long, value_name = "TEXT", alias = "xlabel", requires = "pictures")]
+    pub x_label: Option<String>,
+    /// Label of the axis of the response; the column and its unit unless given
+    #[arg(long, value_name = "TEXT", alias = "ylabel", requires = "pictures")]
+    pub y_label: Option<String>,
+    /// Width and height of plots in pixels, each from 240 to 4096; 900x680 unless given
+    #[arg(long, value_name = "WIDTHxHEIGHT", requires = "drawings", value_parser = assignments::size)]
+    pub size: Option<[u32; 2]>,
     #[command(flatten)]
     pub formats: FormatArguments,
     /// Writes each row used with the fitted value and the residual as CSV
