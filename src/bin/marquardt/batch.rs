@@ -66,7 +66,7 @@ fn read(arguments: &FitArguments, file: PathBuf) -> Result<(AnyModel, SelectedDa
     let mut arguments = arguments.clone();
     arguments.data.file = Some(file);
     output::check(&arguments)?;
-    let (table, chosen) = fit::read(&arguments)?;
+    let (table, chosen, _) = fit::read(&arguments)?;
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, None);
     let Chosen { curve, x_names, y_names } = chosen;
     let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?.labelled(&arguments.output);

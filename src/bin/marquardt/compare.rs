@@ -25,7 +25,7 @@ const BEYOND_CHANCE: f64 = 2.576;
 pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     output::check_formats(arguments.formats.all())?;
     let formulas: Vec<&str> = arguments.formula.iter().map(String::as_str).collect();
-    let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &[] })?;
+    let table = data::read(&arguments.data, &Needs { formulas: &formulas, ..Needs::default() })?;
     let names = match (&arguments.models[..], &arguments.formula[..]) {
         ([], []) => {
             let distinct = Named::all().filter(|model| !model.is_reparameterized());

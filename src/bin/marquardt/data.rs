@@ -1,5 +1,7 @@
 //! Columns of a file that are fitted.
 
+use std::collections::BTreeMap;
+
 use marquardt::CurveError;
 use marquardt::curve::{Separator, Table, TableError, TableReader};
 use ndarray::{Array2, Axis, concatenate};
@@ -10,7 +12,7 @@ use crate::condition::Condition;
 use crate::conversion::Converted;
 use crate::curve::ABOUT_PI;
 use crate::failure::{Failure, quoted};
-use crate::needed_columns::{self, Needs};
+use crate::needed_columns::{self, Needs, WideTables};
 use crate::row_formula::RowFormula;
 use crate::row_values::{RowValues, of_table};
 use crate::source;
@@ -24,6 +26,11 @@ pub const ENZYME_MODEL: &str = "michaelis_menten";
 
 /// Reads the file, and keeps the rows that are asked for.
 pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failure> {
+    Ok(read_as(arguments, needs, WideTables::Never)?.0)
+}
+
+/// Reads the file as [`read`] does; `true` if its headings are predictors, and the table has a row for each field below them.
+pub fn read_as(arguments: &DataArguments, needs: &Needs<'_>, wide: WideTables) -> Result<(Table, bool), Failure> {
     let mut reader = TableReader::new().decimal_comma(arguments.decimal_comma).missing(&arguments.missing);
     if arguments.no_heading {
         reader = reader.heading(false);
@@ -49,11 +56,14 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
             if is_converted {
                 reader = reader.separator(Separator::Comma).decimal_comma(false);
             }
-            needed_columns::read(&reader, name, bytes, arguments, needs)
+            needed_columns::read(&reader, name, bytes, arguments, needs, wide)
                 .map_err(|error| with_remedy(error, arguments))?
         }
         None => reader.read_named("enzyme.csv", ENZYME.as_bytes())?,
     };
+    let is_wide = wide.are_like(&table);
+    let table = if is_wide { table.unpivoted()? } else { table };
+    let table = with_origins(table, arguments, needs)?;
     let (mut kept, mut conditions) = (table, arguments.conditions.iter().collect::<Vec<_>>());
     for NamedValue { name, value } in &arguments.computed {
         // Rows that are left out need not have a value.
@@ -67,7 +77,35 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
     if kept.rows() == 0 {
         return Err(Failure::new(format!("{}: no row fulfils the condition of --where", kept.source_name())));
     }
-    Ok(kept)
+    Ok((kept, is_wide))
+}
+
+/// The table with the origins of times that are asked for, or needed.
+fn with_origins(mut table: Table, arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failure> {
+    let timed = origins(&table);
+    if let Some(since) = &arguments.since {
+        let counted: Vec<_> = timed.keys().map(|name| table.count_since(name, since)).collect();
+        let first = counted.into_iter().reduce(|one, other| one.or(other));
+        first.unwrap_or_else(|| {
+            let (source_name, columns) = (table.source_name().to_owned(), String::new());
+            let problem = "no column has dates or times";
+            Err(TableError::Origin { source_name, column: columns, origin: since.clone(), problem })
+        })?;
+        return Ok(table);
+    }
+    for (name, origin) in needs.origins {
+        let name = column_name(&table, Some(name), 1);
+        if timed.contains_key(&name) {
+            table.count_since(&name, origin)?;
+        }
+    }
+    Ok(table)
+}
+
+/// Origins of the times of columns that are kept.
+fn origins(table: &Table) -> BTreeMap<String, String> {
+    let origin = |name: &str| Some((name.to_owned(), table.origin(name).ok()??));
+    table.column_names().filter_map(origin).collect()
 }
 
 /// The rows that fulfil all conditions.
@@ -180,6 +218,8 @@ pub struct SelectedData {
     pub sigma_x: Option<Array2<f64>>,
     /// Numbers of replicates, of which the responses are means, and their standard deviations.
     pub replicates: Option<(Vec<usize>, Array2<f64>)>,
+    /// Origins of times, by the columns of the file.
+    pub origins: BTreeMap<String, String>,
     /// Rows that were left out, as a number is missing.
     pub omitted: usize,
     /// The line of the file at which each row ends.
@@ -252,6 +292,7 @@ impl SelectedData {
             weights,
             sigma_x,
             replicates,
+            origins: origins(table),
             omitted,
             lines,
             sigma_name,
@@ -290,6 +331,7 @@ impl SelectedData {
             weights: optional(|part| part.weights.as_ref()),
             sigma_x: optional(|part| part.sigma_x.as_ref()),
             replicates: deviations.map(|deviations| (counts.copied().collect(), deviations)),
+            origins: first.origins.clone(),
             omitted: parts.iter().map(|part| part.omitted).sum(),
             lines: parts.iter().flat_map(|part| &part.lines).copied().collect(),
             sigma_name: first.sigma_name.clone(),
@@ -315,6 +357,7 @@ impl SelectedData {
                 .replicates
                 .as_ref()
                 .map(|(counts, sd)| (kept.iter().map(|&row| counts[row]).collect(), of_kept(sd))),
+            origins: self.origins.clone(),
             omitted: self.omitted,
             lines: kept.iter().map(|&row| self.lines[row]).collect(),
             sigma_name: self.sigma_name.clone(),

@@ -7,14 +7,14 @@ use marquardt::curve::{FitSummary, MultiStartError, Outlier, Plot, Series, Table
 use marquardt::models::AnyModel;
 use ndarray::ArrayView2;
 
-use crate::arguments::FitArguments;
+use crate::arguments::{DataArguments, FitArguments};
 use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
 use crate::data::{self, SelectedData};
 use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
 use crate::live::{self, LivePicture};
-use crate::needed_columns::Needs;
+use crate::needed_columns::{Needs, WideTables};
 use crate::page::FitOnPage;
 use crate::report::FitReport;
 use crate::stored::FitOfColumns;
@@ -28,9 +28,9 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         return batch::run(arguments);
     }
     output::check(arguments)?;
-    let (table, chosen) = read(arguments)?;
+    let (table, chosen, by) = read(arguments)?;
     curve::note_of_constants(&chosen.curve, &arguments.curve.parameters.start);
-    let by = arguments.groups.group_by.as_deref();
+    let by = by.as_deref();
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, by);
     if let Some(by) = by {
         let ending = groups::run(arguments, &chosen, &table, by)?;
@@ -127,8 +127,8 @@ pub fn finish(
     Ok(report.ending())
 }
 
-/// Reads the file, and chooses the curve and its columns.
-pub fn read(arguments: &FitArguments) -> Result<(Table, Chosen), Failure> {
+/// Reads the file, and chooses the curve, its columns, and the column of the groups.
+pub fn read(arguments: &FitArguments) -> Result<(Table, Chosen, Option<String>), Failure> {
     let model = arguments.curve.model.as_deref().and_then(AnyModel::of_name);
     let predictors = match &model {
         Some(AnyModel::Formula(formula)) => formula.predictors(),
@@ -136,10 +136,20 @@ pub fn read(arguments: &FitArguments) -> Result<(Table, Chosen), Failure> {
     };
     let columns = arguments.groups.group_by.iter().chain(predictors).map(String::as_str).collect::<Vec<_>>();
     let formulas = arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>();
-    let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &columns })?;
+    let needs = Needs { formulas: &formulas, columns: &columns, ..Needs::default() };
+    let DataArguments { x, y, no_heading, .. } = &arguments.data;
+    let is_free = x.is_empty() && y.is_empty() && !no_heading && arguments.groups.batch.is_empty();
+    let wide = match arguments.groups.x_from_heading {
+        true => WideTables::All,
+        false if is_free => WideTables::Plain,
+        false => WideTables::Never,
+    };
+    let (table, is_wide) = data::read_as(&arguments.data, &needs, wide)?;
+    let first_name = || table.column_names().nth(2).filter(|_| is_wide).map(str::to_owned);
+    let by = arguments.groups.group_by.clone().or_else(first_name);
     let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
     live::check(&arguments.output, &chosen.x_names)?;
-    Ok((table, chosen))
+    Ok((table, chosen, by))
 }
 
 /// Title of a report: the one given, or else the file and the curve.

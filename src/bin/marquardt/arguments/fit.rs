@@ -99,6 +99,10 @@ pub struct GroupArguments {
     /// Column whose texts name the groups of rows, such as a compound: each is fitted by itself
     #[arg(long, value_name = "COLUMN", group = "grouping")]
     pub group_by: Option<String>,
+    /// The headings are the predictors x, and each row has the responses y of a group; found by itself where the headings are a word and
+    /// at least three numbers, above rows that begin with a text
+    #[arg(long, conflicts_with_all = ["batch", "no_heading"])]
+    pub x_from_heading: bool,
     /// Files that are fitted one after the other, a row of results each; 'runs/*.csv' stands for all files of such names
     #[arg(long, value_name = "FILE", num_args = 1.., group = "grouping", conflicts_with = "file")]
     pub batch: Vec<PathBuf>,
