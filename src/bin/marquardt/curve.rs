@@ -129,7 +129,9 @@ fn responses(curve: &AnyModel, table: &Table, data: &DataArguments, taken: &[&st
     response_columns(count, table, data, taken, |asked| match (count, asked) {
         (_, None) => "no column is left for the response; --y names it".to_owned(),
         (1, Some(asked)) => format!("--y names {asked} columns, but the value of {curve} is real"),
-        _ => "the value of the formula is complex: --y names two columns, of the real and the imaginary part".to_owned(),
+        _ => {
+            "the value of the formula is complex: --y names two columns, of the real and the imaginary part".to_owned()
+        }
     })
 }
 

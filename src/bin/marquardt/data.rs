@@ -86,11 +86,8 @@ fn with_origins(mut table: Table, arguments: &DataArguments, needs: &Needs<'_>) 
     if let Some(since) = &arguments.since {
         let counted: Vec<_> = timed.keys().map(|name| table.count_since(name, since)).collect();
         let first = counted.into_iter().reduce(|one, other| one.or(other));
-        first.unwrap_or_else(|| {
-            let (source_name, columns) = (table.source_name().to_owned(), String::new());
-            let problem = "no column has dates or times";
-            Err(TableError::Origin { source_name, column: columns, origin: since.clone(), problem })
-        })?;
+        let nothing = || format!("--since {since:?}: {} has no column of dates or times", table.source_name());
+        first.ok_or_else(|| Failure::new(nothing()))??;
         return Ok(table);
     }
     for (name, origin) in needs.origins {
@@ -146,7 +143,9 @@ fn of_heading(error: TableError, table: &Table) -> Failure {
         TableError::NotANumber { line, .. }
             if table.lines().first() == Some(&line) && table.column_names().next() == Some("c1") =>
         {
-            Failure::new(format!("{error}; --header-row {line} takes this line for the heading"))
+            Failure::new(format!(
+                "{error}; --header-row {line} takes this line for the heading, --x-from-heading its numbers for predictors"
+            ))
         }
         error => error.into(),
     }

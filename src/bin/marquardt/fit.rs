@@ -20,7 +20,7 @@ use crate::report::FitReport;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
-use crate::{batch, groups, output, page};
+use crate::{batch, contours, groups, output, page};
 
 /// Fits, prints the report, and draws.
 pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
@@ -101,6 +101,10 @@ pub fn finish(
     for (path, view) in views.into_iter().filter_map(|(path, view)| Some((path.as_ref()?, view))) {
         let plot: Plot = view(&fit)?;
         output::save(plot.title(report.summary.title.clone().unwrap_or_default()), &arguments.output, path)?;
+    }
+    if let Some(regions) = &report.inference.regions {
+        let title = report.summary.title.as_deref().unwrap_or_default();
+        contours::write(&arguments.regions, &arguments.output, title, regions.series(None), &regions.points())?;
     }
     if let Some(path) = &arguments.output.residuals {
         let used = data.without(fit.omitted_rows());

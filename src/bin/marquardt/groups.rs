@@ -15,13 +15,13 @@ use crate::fit::{outlier_table, residuals, title, titled};
 use crate::group_results::{GroupReport, GroupResults};
 use crate::inference::Inference;
 use crate::live::{self, LivePicture};
-use crate::output;
 use crate::page::{self, FitOnPage};
 use crate::parameter_tests::parameter_tests;
 use crate::report::FitReport;
 use crate::stored::FitOfColumns;
 use crate::table::ResultTable;
 use crate::terminal::note;
+use crate::{contours, output};
 
 /// A group of rows.
 pub struct Group {
@@ -45,6 +45,8 @@ pub struct GroupFits<'a> {
 pub struct Pictures {
     series: Vec<Series>,
     residuals: ResultTable,
+    /// Borders of joint regions, and their points.
+    regions: (Vec<Series>, ResultTable),
     /// Fits on a page.
     fits: Vec<Value>,
 }
@@ -114,6 +116,11 @@ impl<'a> GroupFits<'a> {
             let plot = plot.x_label(&first.labels[0]).y_label(&first.labels[1]);
             output::draw(pictures.series.into_iter().fold(plot, Plot::series), &arguments.output, path)?;
         }
+        let (borders, points) = &mut pictures.regions;
+        if !borders.is_empty() {
+            let title = title(arguments, curve.name(), &self.groups[0].data);
+            contours::write(&arguments.regions, &arguments.output, &title, std::mem::take(borders), points)?;
+        }
         if let Some(path) = &arguments.output.residuals {
             output::write(path, &pictures.residuals.to_csv()?)?;
         }
@@ -142,6 +149,10 @@ impl<'a> GroupFits<'a> {
             let inference = Inference::of(&fit, arguments).map_err(of_group)?;
             if arguments.output.plot.is_some() {
                 pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
+            }
+            if let Some(regions) = &inference.regions {
+                pictures.regions.0.extend(regions.series(Some(&group.name)));
+                pictures.regions.1.append(regions.points().in_group(by, &group.name));
             }
             let used = group.data.without(fit.omitted_rows());
             if arguments.output.residuals.is_some() {
@@ -203,6 +214,9 @@ impl<'a> GroupFits<'a> {
             results.reports.push(GroupReport { name: group.name.clone(), report: None, stored });
         }
         let inference = Inference::of(&fit, arguments)?;
+        if let Some(regions) = &inference.regions {
+            pictures.regions = (regions.series(None), regions.points());
+        }
         let mut summary = FitSummary { title: Some(title(arguments, curve.name(), first)), ..fit.summary() };
         summary.model = Some(format!("{} = {}", first.response(), curve.formula()));
         let fitted = Ending::of_fit(&fit);

@@ -6,6 +6,7 @@ use marquardt::statistics::Test;
 
 use crate::arguments::FitArguments;
 use crate::assignments::Replicates;
+use crate::contours::Regions;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::table::{Cell, ResultTable};
@@ -26,6 +27,9 @@ pub struct Inference {
     pub bootstrap: Option<ResultTable>,
     pub unknowns: Option<ResultTable>,
     pub residual_tests: Option<ResultTable>,
+    pub regions: Option<Regions>,
+    /// Ends of the regions.
+    pub region_ends: Option<ResultTable>,
     pub is_interrupted: bool,
 }
 
@@ -36,6 +40,8 @@ impl Inference {
         let points = if arguments.output.report.is_some() { DRAWN_POINTS } else { 0 };
         let profiles = if arguments.profile { profiles(fit, points) } else { Vec::new() };
         let profile = arguments.profile.then(|| profile_table(&profiles));
+        let regions = Regions::of(fit, &arguments.regions)?;
+        let region_ends = regions.as_ref().map(Regions::table);
         let seed = arguments.method.seed;
         let resampled = arguments.bootstrap.map(|replicates| bootstrap(fit, replicates, seed)).transpose();
         let is_interrupted = interrupt::token().is_cancelled();
@@ -43,7 +49,7 @@ impl Inference {
         let bootstrap = if is_interrupted { resampled.unwrap_or_default() } else { resampled? };
         let residual_tests = arguments.residual_tests.then(|| residual_tests(fit));
         let profiles = profiles.into_iter().filter_map(|(_, _, profile)| profile.ok()).collect();
-        Ok(Inference { profile, profiles, bootstrap, unknowns, residual_tests, is_interrupted })
+        Ok(Inference { profile, profiles, bootstrap, unknowns, residual_tests, regions, region_ends, is_interrupted })
     }
 }
 

@@ -5,6 +5,7 @@ mod assignments;
 mod batch;
 mod compare;
 mod condition;
+mod contours;
 mod conversion;
 mod curve;
 mod curve_fit;

@@ -43,13 +43,15 @@ pub fn print_table(formats: &FormatArguments, table: &ResultTable) -> Result<(),
 pub fn check(arguments: &FitArguments) -> Result<(), Failure> {
     let output = &arguments.output;
     check_formats(output.formats.all())?;
-    let plots = output.plot.iter().chain(&output.nyquist).chain(&output.bode);
+    let regions = &arguments.regions;
+    let plots = output.plot.iter().chain(&output.nyquist).chain(&output.bode).chain(&regions.contour_plot);
+    let tables = output.residuals.iter().chain(&regions.contour_points);
     if let Some(path) = plots.clone().find(|path| !matches!(extension(path).as_deref(), Some("svg" | "png"))) {
         return Err(PlotError::UnknownFormat { path: path.clone() }.into());
     }
-    output.residuals.iter().try_for_each(|path| check_extension(path, Format::Csv.extensions()))?;
+    tables.clone().try_for_each(|path| check_extension(path, Format::Csv.extensions()))?;
     output.report.iter().try_for_each(|path| check_extension(path, &["html", "htm"]))?;
-    let files = output.formats.all().map(|(_, path)| path).chain(plots).chain(&output.residuals).chain(&output.report);
+    let files = output.formats.all().map(|(_, path)| path).chain(plots).chain(tables).chain(&output.report);
     let inputs: Vec<&Path> = arguments.data.file.as_deref().into_iter().collect();
     files.into_iter().try_for_each(|path| check_file(path, &inputs))
 }

@@ -2,6 +2,7 @@
 
 mod axes;
 mod axis;
+mod contours;
 mod error;
 mod layout;
 mod legend;

@@ -17,10 +17,10 @@ use std::io::Read;
 use std::path::Path;
 
 use column::{Flaw, TableColumn};
-use times::Moment;
 pub use error::TableError;
 pub use reader::{DateOrder, Separator, TableReader};
 pub use row::TableRow;
+use times::Moment;
 
 /// Columns of numbers and texts by name, read from a file of separated values. Feature `csv`.
 ///
@@ -198,7 +198,8 @@ impl Table {
             problem,
         };
         let moment = Moment::parse(origin, None);
-        let moment = moment.ok_or_else(|| refuse("it is no origin of times, such as 2024-05-01 or 2024-05-01T12:30"))?;
+        let moment =
+            moment.ok_or_else(|| refuse("it is no origin of times, such as 2024-05-01 or 2024-05-01T12:30"))?;
         match (self.columns[self.places[&column]].count_since(moment, origin), moment.has_date()) {
             (true, _) => Ok(()),
             (false, true) => Err(refuse("the column has no dates")),

@@ -29,12 +29,18 @@ impl Table {
         let WideHeading { others, predictors, first_row, .. } = self.wide_heading();
         let is_text = |&place: &usize| {
             let column = &self.columns[place];
-            column.is_kept && (first_row..self.rows()).all(|row| column.flaw_of(row).is_some() && !column.field(row).is_empty())
+            column.is_kept
+                && (first_row..self.rows()).all(|row| column.flaw_of(row).is_some() && !column.field(row).is_empty())
         };
         let values: Vec<f64> = predictors.iter().map(|&(_, value)| value).collect();
         let is_sorted = values.is_sorted() || values.iter().rev().is_sorted();
         let is_first = others.iter().copied().eq(0..others.len());
-        is_first && !others.is_empty() && others.iter().all(is_text) && values.len() >= ENOUGH && is_sorted && values[0] != values[values.len() - 1]
+        is_first
+            && !others.is_empty()
+            && others.iter().all(is_text)
+            && values.len() >= ENOUGH
+            && is_sorted
+            && values[0] != values[values.len() - 1]
     }
 
     /// The table with a row for each field below a number in the heading: that number is in the first column, `x`, the field in
@@ -65,7 +71,12 @@ impl Table {
         for name in all {
             if let Some(first) = places.insert(name.to_owned(), columns.len()) {
                 let (first, second) = (first + 1, columns.len() + 1);
-                return Err(TableError::DuplicateName { source_name: source_name(), name: name.to_owned(), first, second });
+                return Err(TableError::DuplicateName {
+                    source_name: source_name(),
+                    name: name.to_owned(),
+                    first,
+                    second,
+                });
             }
             columns.push(TableColumn::new(name.to_owned()));
         }
@@ -146,7 +157,10 @@ mod tests {
         assert_eq!(long.lines(), [3, 3, 3, 4, 4, 4]);
         assert_eq!(long.column_names().collect::<Vec<_>>(), ["x", "y", "well", "note"]);
         assert_eq!(long.text_column("y").unwrap(), ["5", "", "7", "4", "failed", "6"]);
-        assert_eq!(long.column("y").unwrap_err().to_string(), "input, line 4, column \"y\": \"failed\" is not a number");
+        assert_eq!(
+            long.column("y").unwrap_err().to_string(),
+            "input, line 4, column \"y\": \"failed\" is not a number"
+        );
         let error = table("a,b\n1,2\n").unpivoted().unwrap_err().to_string();
         assert_eq!(error, "input: no heading is a number");
         assert!(table("x,1,2,3\nA,1,2,3\nB,1,2,4\n").unpivoted().is_err());

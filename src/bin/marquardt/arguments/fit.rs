@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 
-use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments, SettingsArguments};
+use super::{ContourArguments, CurveArguments, DataArguments, MethodArguments, OutputArguments, SettingsArguments};
 use crate::assignments::{self, NamedValue, Replicates};
 
 #[derive(Debug, Clone, Args)]
@@ -50,7 +50,16 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --counts --write-config study.toml
   marquardt fit --config study.toml --profile
   marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1
-  marquardt fit peak.csv --model gaussian+linear --profile --report fit.html")]
+  marquardt fit peak.csv --model gaussian+linear --profile --report fit.html
+  marquardt fit sums.csv --formula 'a*exp(-k*t)+b*exp(-q*t)' --live
+  marquardt fit enzyme.csv --model michaelis_menten --contour vmax,km --contour-plot region.svg \\
+      --contour-points region.csv --size 600x500
+  marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --damping delayed-gratification \\
+      --acceleration always --scaling marquardt --ftol 1e-12 --xtol 1e-12 --gtol 1e-12 \\
+      --max-evaluations 500
+  marquardt fit growth.csv --model linear --since 2024-05-01 --plot growth.svg \\
+      --x-label 'days of May' --y-label 'height (cm)'
+  marquardt fit wells.csv --x-from-heading --model hill")]
 pub struct FitArguments {
     #[command(flatten)]
     pub data: DataArguments,
@@ -85,6 +94,8 @@ pub struct FitArguments {
     #[arg(long, value_name = "RESPONSE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "share",
           value_parser = assignments::replicates, help_heading = "Inference")]
     pub x_for: Vec<Replicates>,
+    #[command(flatten)]
+    pub regions: ContourArguments,
     #[command(flatten)]
     pub groups: GroupArguments,
     #[command(flatten)]

@@ -18,7 +18,8 @@ impl Axis {
     pub fn around(values: impl Iterator<Item = f64> + Clone, is_logarithmic: bool) -> Self {
         let is_logarithmic = is_logarithmic && values.clone().any(|value| value > 0.0);
         let scaled = values.filter_map(|value| scaled(value, is_logarithmic));
-        let (low, high) = scaled.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        let (low, high) =
+            scaled.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
         let margin = match high * MARGIN - low * MARGIN {
             0.0 => (0.5 * low.abs()).max(if is_logarithmic { 0.5 } else { f64::MIN_POSITIVE }),
@@ -62,7 +63,8 @@ mod tests {
 
     #[test]
     fn values_lie_on_the_axis() {
-        for values in [&[1.0, 3.0][..], &[2.0], &[0.0], &[-1.7e308, 1.7e308], &[1e-320, 3e-320], &[5.0, f64::NAN], &[]] {
+        for values in [&[1.0, 3.0][..], &[2.0], &[0.0], &[-1.7e308, 1.7e308], &[1e-320, 3e-320], &[5.0, f64::NAN], &[]]
+        {
             let axis = around(values, false);
             for &value in values.iter().filter(|value| value.is_finite()) {
                 assert!((0.0..=1.0).contains(&axis.place(value)), "{value} on {axis:?}");

@@ -103,7 +103,13 @@ impl Canvas {
             if let Some(to) = here {
                 // The other half of the line is drawn in the column before.
                 let from = before.filter(|from| !leaps(*from, to)).unwrap_or(to);
-                let next = if to > from { from + 1.0 } else if to < from { from - 1.0 } else { to };
+                let next = if to > from {
+                    from + 1.0
+                } else if to < from {
+                    from - 1.0
+                } else {
+                    to
+                };
                 let (low, high) = (next.min(to).max(0.0), next.max(to).min(rows - 1.0));
                 let mut y = low;
                 while y <= high {

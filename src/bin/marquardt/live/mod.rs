@@ -29,10 +29,10 @@ const SHARE: u32 = 10;
 /// Columns and rows where the output is no terminal, and limits of both.
 const PLAIN_SIZE: (usize, usize) = (80, 24);
 const COLUMNS: (usize, usize) = (20, 160);
-const ROWS: (usize, usize) = (5, 24);
+const ROWS: (usize, usize) = (3, 24);
 
 /// Lines around the canvas.
-const LINES_AROUND: usize = 5;
+const LINES_AROUND: usize = 6;
 
 /// The picture of a fit in the terminal.
 #[derive(Clone)]
@@ -101,7 +101,9 @@ impl LivePicture {
             let term = Term::buffered_stderr();
             let mut drawn = scene.drawn.lock().unwrap_or_else(PoisonError::into_inner);
             let begun = Instant::now();
-            if !term.features().is_attended() || drawn.next.is_some_and(|next| begun < next) {
+            // A picture that is higher than the terminal cannot be replaced.
+            let is_high = term.size_checked().is_some_and(|(rows, _)| usize::from(rows) > LINES_AROUND + ROWS.0);
+            if !term.features().is_attended() || !is_high || drawn.next.is_some_and(|next| begun < next) {
                 return;
             }
             let state = format!("trial {}, cost {}", record.iteration, digits::number(record.cost, 4));
@@ -198,7 +200,13 @@ impl Scene {
         let mut lines = vec![shortened(&self.title, width), shortened(state, width)];
         let last = rows - 1;
         for (row, dots) in canvas.rows(has_colours, series == 1).into_iter().enumerate() {
-            let label = if row == 0 { &high } else if row == last { &low } else { "" };
+            let label = if row == 0 {
+                &high
+            } else if row == last {
+                &low
+            } else {
+                ""
+            };
             lines.push(format!("{label:>gutter$} │{dots}").trim_end().to_owned());
         }
         lines.push(format!("{:gutter$} └{}", "", "─".repeat(columns)));

@@ -1,0 +1,111 @@
+//! Joint confidence regions of two parameters.
+
+use marquardt::FittedCurve;
+use marquardt::curve::{Contour, Plot, Series};
+
+use crate::arguments::{ContourArguments, OutputArguments};
+use crate::failure::{Failure, quoted};
+use crate::output;
+use crate::table::{Cell, ResultTable};
+
+/// Levels of the regions.
+const LEVELS: [f64; 2] = [0.683, 0.95];
+
+/// Points of a border.
+const POINTS: usize = 96;
+
+/// The joint regions of two parameters of one fit.
+#[derive(Debug)]
+pub struct Regions {
+    contours: Vec<Contour<f64>>,
+    estimate: (f64, f64),
+}
+
+impl Regions {
+    /// The regions that `--contour` asks for.
+    pub fn of(fit: &FittedCurve<'_, f64>, arguments: &ContourArguments) -> Result<Option<Self>, Failure> {
+        let [first, second] = match &arguments.contour[..] {
+            [] => return Ok(None),
+            [first, second] => [first, second],
+            names => return Err(Failure::new(format!("--contour names two parameters, not {}", quoted(names)))),
+        };
+        let refuse = |problem: String| Failure::new(format!("--contour: {problem}"));
+        let value = |name: &str| {
+            let names: Vec<_> = fit.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
+            let unknown = || refuse(format!("there is no parameter {name:?}; the parameters are {}", quoted(&names)));
+            fit.parameter(name).map(|parameter| parameter.value).ok_or_else(unknown)
+        };
+        let estimate = (value(first)?, value(second)?);
+        let contours = LEVELS.map(|level| fit.contour(first, second, level, POINTS));
+        let contours =
+            contours.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| refuse(error.to_string()))?;
+        Ok(Some(Regions { contours, estimate }))
+    }
+
+    /// A row for each level and parameter: the ends of the region.
+    pub fn table(&self) -> ResultTable {
+        let mut table = ResultTable::new(["level", "parameter", "low", "high", "note"]);
+        for Contour { names, level, points, failed } in &self.contours {
+            for (index, name) in names.iter().enumerate() {
+                let values = points.iter().map(|point| point.at[index]);
+                let (low, high) =
+                    (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
+                let note = match failed.first() {
+                    Some(error) => format!("{} of {POINTS} directions failed: {error}", failed.len()),
+                    None if low.is_infinite() || high.is_infinite() => "open".to_owned(),
+                    None => String::new(),
+                };
+                table.row([
+                    Cell::Number(*level),
+                    Cell::from(name.as_str()),
+                    Cell::Number(low),
+                    Cell::Number(high),
+                    Cell::Text(note),
+                ]);
+            }
+        }
+        table
+    }
+
+    /// A row for each point of the borders, in order.
+    pub fn points(&self) -> ResultTable {
+        let names = self.contours.iter().take(1).flat_map(|contour| contour.names.clone());
+        let mut table = ResultTable::new(["level".to_owned()].into_iter().chain(names));
+        for Contour { level, points, .. } in &self.contours {
+            for point in points {
+                table.row([*level, point.at[0], point.at[1]].map(Cell::Number));
+            }
+        }
+        table
+    }
+
+    /// Borders and estimate as they are drawn; those of a group have its name before theirs.
+    pub fn series(&self, group: Option<&str>) -> Vec<Series> {
+        let named = |name: &str| group.map_or_else(|| name.to_owned(), |group| format!("{group} {name}"));
+        let borders = self.contours.iter().map(|contour| {
+            let border = contour.plot_series();
+            let (name, ..) = border.lines();
+            let name = named(name.unwrap_or_default());
+            border.name(name)
+        });
+        borders.chain([Series::new().name(named("estimate")).points([self.estimate])]).collect()
+    }
+}
+
+/// Draws the borders of all fits, and writes their points, where that is asked for.
+pub fn write(
+    arguments: &ContourArguments,
+    output: &OutputArguments,
+    title: &str,
+    series: Vec<Series>,
+    points: &ResultTable,
+) -> Result<(), Failure> {
+    if let (Some(path), [first, second]) = (&arguments.contour_plot, &arguments.contour[..]) {
+        let plot = Plot::new().title(title).x_label(first).y_label(second);
+        output::save(series.into_iter().fold(plot, Plot::series), output, path)?;
+    }
+    match &arguments.contour_points {
+        Some(path) => output::write(path, &points.to_csv()?),
+        None => Ok(()),
+    }
+}
