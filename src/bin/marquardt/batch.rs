@@ -68,7 +68,7 @@ fn read(arguments: &FitArguments, file: PathBuf) -> Result<(AnyModel, SelectedDa
     output::check(&arguments)?;
     let (table, chosen, _) = fit::read(&arguments)?;
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, None);
-    let Chosen { curve, x_names, y_names } = chosen;
+    let Chosen { curve, x_names, y_names, .. } = chosen;
     let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?.labelled(&arguments.output);
     data::note_of_reading(&table, &data.columns)?;
     left_out.into_iter().for_each(|left_out| note(format_args!("{}: {left_out}", table.source_name())));

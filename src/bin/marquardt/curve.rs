@@ -24,6 +24,8 @@ pub const ABOUT_PI: &str = "pi is a number in formulas, and a parameter in doubl
 
 /// A curve, and the columns of its predictors and of its response, which are two if it is complex, and more for replicates.
 pub struct Chosen {
+    /// Name of the model, or the formula.
+    pub name: String,
     pub curve: AnyModel,
     pub x_names: Vec<String>,
     pub y_names: Vec<String>,
@@ -49,11 +51,11 @@ pub fn of_model(name: &str, table: &Table, data: &DataArguments) -> Result<Chose
     if let Some(curve @ AnyModel::Formula(_)) = AnyModel::of_name(name) {
         let x_names = several_predictors(&curve, table, data)?;
         let y_names = responses(&curve, table, data, &x_names.iter().map(String::as_str).collect::<Vec<_>>())?;
-        return Ok(Chosen { curve, x_names, y_names });
+        return Ok(Chosen { name: name.to_owned(), curve, x_names, y_names });
     }
     let (curve, x_name) = (named(name)?, only_predictor(table, data)?);
     let y_names = responses(&curve, table, data, &[&x_name])?;
-    Ok(Chosen { curve, x_names: vec![x_name], y_names })
+    Ok(Chosen { name: curve.to_string(), curve, x_names: vec![x_name], y_names })
 }
 
 /// A formula over columns of a table.
@@ -75,12 +77,19 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
     x_names.retain(|name| !y_names.contains(name));
     if is_called_x(&x_names) {
         let curve = AnyModel::Formula(parsed(formula, &["x".to_owned()], data)?);
-        return Ok(Chosen { curve, x_names: vec![column_name(table, asked.first().map(String::as_str), 1)], y_names });
+        let name = formula.to_owned();
+        return Ok(Chosen {
+            name,
+            curve,
+            x_names: vec![column_name(table, asked.first().map(String::as_str), 1)],
+            y_names,
+        });
     }
     if x_names.is_empty() {
         return Err(Failure::new("the formula has no predictor: neither a column nor x is in it"));
     }
-    Ok(Chosen { curve: AnyModel::Formula(parsed(formula, &x_names, data)?), x_names, y_names })
+    let curve = AnyModel::Formula(parsed(formula, &x_names, data)?);
+    Ok(Chosen { name: formula.to_owned(), curve, x_names, y_names })
 }
 
 /// A note of which column is the response where nobody has said so, if other columns of numbers are left out.

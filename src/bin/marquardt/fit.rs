@@ -38,13 +38,13 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         left_out.into_iter().for_each(note);
         return Ok(ending);
     }
-    let Chosen { curve, x_names, y_names } = chosen;
+    let Chosen { name, curve, x_names, y_names } = chosen;
     let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?.labelled(&arguments.output);
     data::note_of_reading(&table, &data.columns)?;
     note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;
-    let titles = Titles::of(&curve);
+    let titles = Titles { name, formula: curve.formula().to_owned() };
     let live = LivePicture::asked(&arguments.output, &data, &title(arguments, &titles.name, &data));
     let solved = curve_fit::solve_asked(fit, arguments, live.as_ref());
     let ending = finish(arguments, &data, solved, &titles, Some(&curve), live);
@@ -58,12 +58,6 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
 pub struct Titles {
     pub name: String,
     pub formula: String,
-}
-
-impl Titles {
-    pub fn of(curve: &AnyModel) -> Self {
-        Titles { name: curve.to_string(), formula: curve.formula().to_owned() }
-    }
 }
 
 /// Prints the report of a fit, and draws it.

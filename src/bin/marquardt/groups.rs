@@ -65,7 +65,7 @@ pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -
 impl<'a> GroupFits<'a> {
     fn read(
         arguments: &'a FitArguments,
-        Chosen { curve, x_names, y_names }: &'a Chosen,
+        Chosen { curve, x_names, y_names, .. }: &'a Chosen,
         table: &Table,
         by: &'a str,
     ) -> Result<Self, Failure> {

@@ -28,7 +28,7 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit uv.txt --skip 4 --model gaussian
   marquardt fit uv.txt --header-row 5 --missing '<*,-999' --omit-missing --model gaussian
   marquardt fit rent.csv --date-order dmy --thousands , --model linear
-  marquardt fit --batch 'run*.csv' --model linear --csv=runs.csv
+  marquardt fit --batch 'run*.csv' --model linear --csv=results.csv
   marquardt fit book.xlsx --sheet run1 --model linear --omit-missing
   zcat big.csv.gz | marquardt fit - --model voigt --watch --max-iterations 50 --time-limit 10
   marquardt fit small.csv --model linear --bootstrap=500 --json=fit.json

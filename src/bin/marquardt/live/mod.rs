@@ -103,7 +103,7 @@ impl LivePicture {
             let begun = Instant::now();
             // A picture that is higher than the terminal cannot be replaced.
             let is_high = term.size_checked().is_some_and(|(rows, _)| usize::from(rows) > LINES_AROUND + ROWS.0);
-            if !term.features().is_attended() || !is_high || drawn.next.is_some_and(|next| begun < next) {
+            if !terminal::can_be_redrawn() || !is_high || drawn.next.is_some_and(|next| begun < next) {
                 return;
             }
             let state = format!("trial {}, cost {}", record.iteration, digits::number(record.cost, 4));
@@ -139,8 +139,8 @@ impl Scene {
         parameters: &[(String, f64)],
         predict: impl Fn(&[f64]) -> Option<Vec<f64>>,
     ) {
-        let is_terminal = term.features().is_attended();
-        let size = match term.size_checked().filter(|_| is_terminal) {
+        let is_terminal = terminal::can_be_redrawn();
+        let size = match term.size_checked() {
             Some((rows, columns)) => (usize::from(columns), usize::from(rows)),
             None => PLAIN_SIZE,
         };
