@@ -368,6 +368,13 @@ fn headings_may_be_predictors() {
     let broken = Folder::with("well,0.1,0.3,1\nA1,1,2,3\nA2,2,failed,4\n");
     let message = broken.run(&["fit", "data.csv", "--model", "linear"]).refused();
     assert!(message.contains("line 3") && message.contains("\"failed\" is not a number"), "{message}");
+    let folder = Folder::with("Plate 7\nread,2024-05-01\n\nwell,0.1,0.3,1,3\nA1,5,12,34,68\nA2,3,9,22,51\n");
+    let run = folder.run(&["fit", "data.csv", "--model", "linear"]);
+    assert!(run.errors.contains("the lines above line 4") && run.solved().contains("A2       4"));
+    let folder = Folder::with("well;0,1;0,3;1;3\nA1;5,1;12;34;68\nA2;3;9;22;51\n");
+    let message = folder.run(&["fit", "data.csv", "--model", "linear"]).refused();
+    assert!(message.ends_with("\"well\" is not a number; --decimal-comma reads the numbers beside it"), "{message}");
+    folder.run(&["fit", "data.csv", "--model", "linear", "--decimal-comma"]).solved();
     // Not sorted, it is plain no more.
     let folder = Folder::with("well,0.1,3,1,0.3\nA1,1,2,3,4\nA2,2,3,4,5\nA3,3,4,5,6\n");
     let message = folder.run(&["fit", "data.csv", "--model", "linear"]).refused();

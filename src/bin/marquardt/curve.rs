@@ -86,7 +86,10 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
         });
     }
     if x_names.is_empty() {
-        return Err(Failure::new("the formula has no predictor: neither a column nor x is in it"));
+        let known = quoted(&columns);
+        return Err(Failure::new(format!(
+            "the formula has no predictor: neither x nor a column is in it, which are {known}"
+        )));
     }
     let curve = AnyModel::Formula(parsed(formula, &x_names, data)?);
     Ok(Chosen { name: formula.to_owned(), curve, x_names, y_names })

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use marquardt::CurveError;
 use marquardt::curve::{Separator, Table, TableError, TableReader};
+use marquardt::{CurveError, Formula, Model};
 use ndarray::{Array2, Axis, concatenate};
 
 use crate::arguments::{DataArguments, OutputArguments};
@@ -143,6 +143,10 @@ fn of_heading(error: TableError, table: &Table) -> Failure {
         TableError::NotANumber { line, .. }
             if table.lines().first() == Some(&line) && table.column_names().next() == Some("c1") =>
         {
+            let has_comma = |name: &str| Some(table.text_column(name).ok()?.first()?.contains(','));
+            if table.column_names().skip(1).filter_map(has_comma).any(|has_comma| has_comma) {
+                return Failure::new(format!("{error}; --decimal-comma reads the numbers beside it"));
+            }
             Failure::new(format!(
                 "{error}; --header-row {line} takes this line for the heading, --x-from-heading its numbers for predictors"
             ))
@@ -198,6 +202,13 @@ fn whole(counts: &[f64], table: &Table, lines: &[usize]) -> Result<Vec<usize>, F
     counts.iter().zip(lines).map(count).collect()
 }
 
+/// Formula of a response alone for its standard deviation, or its weight.
+#[derive(Debug, Clone)]
+struct ResponseSigma {
+    formula: Formula,
+    is_weight: bool,
+}
+
 /// Predictors, responses and their standard deviations.
 #[derive(Debug)]
 pub struct SelectedData {
@@ -219,6 +230,8 @@ pub struct SelectedData {
     pub replicates: Option<(Vec<usize>, Array2<f64>)>,
     /// Origins of times, by the columns of the file.
     pub origins: BTreeMap<String, String>,
+    /// Standard deviation of a response, if it follows from that alone.
+    response_sigma: Option<ResponseSigma>,
     /// Rows that were left out, as a number is missing.
     pub omitted: usize,
     /// The line of the file at which each row ends.
@@ -268,6 +281,10 @@ impl SelectedData {
             let columns = |of| y_names.iter().map(|response| values(&of, response)).collect::<Result<Vec<_>, _>>();
             of.map(columns).transpose().map(|columns| columns.map(|columns| table_of(&columns)))
         };
+        let of_response = |of: &Option<RowValues<'_>>| of.as_ref()?.of_response(table, &y_names[0]);
+        let response_sigma = of_response(&sigma).map(|formula| ResponseSigma { formula, is_weight: false });
+        let response_sigma =
+            response_sigma.or(of_response(&weights).map(|formula| ResponseSigma { formula, is_weight: true }));
         let (sigma, weights) = (of_responses(sigma)?, of_responses(weights)?);
         let sigma_x = sigma_x.iter().map(|of| values(of, &y_names[0])).collect::<Result<Vec<_>, _>>()?;
         let sigma_x = (!sigma_x.is_empty()).then(|| table_of(&sigma_x));
@@ -292,6 +309,7 @@ impl SelectedData {
             sigma_x,
             replicates,
             origins: origins(table),
+            response_sigma,
             omitted,
             lines,
             sigma_name,
@@ -331,6 +349,7 @@ impl SelectedData {
             sigma_x: optional(|part| part.sigma_x.as_ref()),
             replicates: deviations.map(|deviations| (counts.copied().collect(), deviations)),
             origins: first.origins.clone(),
+            response_sigma: first.response_sigma.clone(),
             omitted: parts.iter().map(|part| part.omitted).sum(),
             lines: parts.iter().flat_map(|part| &part.lines).copied().collect(),
             sigma_name: first.sigma_name.clone(),
@@ -357,6 +376,7 @@ impl SelectedData {
                 .as_ref()
                 .map(|(counts, sd)| (kept.iter().map(|&row| counts[row]).collect(), of_kept(sd))),
             origins: self.origins.clone(),
+            response_sigma: self.response_sigma.clone(),
             omitted: self.omitted,
             lines: kept.iter().map(|&row| self.lines[row]).collect(),
             sigma_name: self.sigma_name.clone(),
@@ -368,6 +388,14 @@ impl SelectedData {
         let count = |row: usize| self.replicates.as_ref().map_or(1, |(counts, _)| counts[row]);
         let first = |next: &mut usize, row: usize| Some(std::mem::replace(next, *next + count(row)));
         (0..self.y.nrows()).scan(0, first).collect()
+    }
+
+    /// Standard deviation of a response of this size by `--sigma` or `--weights`, if it follows from that alone.
+    pub fn sigma_of(&self, response: f64) -> Option<f64> {
+        let ResponseSigma { formula, is_weight } = self.response_sigma.as_ref()?;
+        let value: f64 = formula.response(&vec![response; formula.predictors().len()], &[]);
+        let sigma = if *is_weight { value.sqrt().recip() } else { value };
+        Some(sigma).filter(|sigma| sigma.is_finite() && *sigma > 0.0)
     }
 
     /// The columns of the response.

@@ -74,7 +74,7 @@ pub fn finish(
         picture.finish(&fit);
     }
     let summary = titled(fit.summary(), &title(arguments, &titles.name, data), &titles.formula, data);
-    let inference = Inference::of(&fit, arguments)?;
+    let inference = Inference::of(&fit, arguments, data)?;
     let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), data));
     let found = arguments.outliers.map(|_| outlier_table(data, &outliers));
     let report = FitReport { summary, inference, minima, outliers: found, stored, fitted: Ending::of_fit(&fit) };

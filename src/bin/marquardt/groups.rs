@@ -146,7 +146,7 @@ impl<'a> GroupFits<'a> {
                 .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;
             live.iter().for_each(|picture| picture.finish(&fit));
             let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve.formula(), &group.data);
-            let inference = Inference::of(&fit, arguments).map_err(of_group)?;
+            let inference = Inference::of(&fit, arguments, &group.data).map_err(of_group)?;
             if arguments.output.plot.is_some() {
                 pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
             }
@@ -213,7 +213,7 @@ impl<'a> GroupFits<'a> {
             let stored = stored.expect("each group is a data set");
             results.reports.push(GroupReport { name: group.name.clone(), report: None, stored });
         }
-        let inference = Inference::of(&fit, arguments)?;
+        let inference = Inference::of(&fit, arguments, first)?;
         if let Some(regions) = &inference.regions {
             pictures.regions = (regions.series(None), regions.points());
         }

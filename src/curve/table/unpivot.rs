@@ -152,6 +152,13 @@ mod tests {
     }
 
     #[test]
+    fn plates_below_other_lines_are_found() {
+        let plate = table("Plate 7, run by Bob\nread,2024-05-01\n\nwell,0.1,0.3,1,3\nA1,5,12,,68\nA2,3,9,22,51\n");
+        assert!(plate.has_predictors_in_heading());
+        assert_eq!(plate.unpivoted().unwrap().lines(), [5, 5, 5, 5, 6, 6, 6, 6]);
+    }
+
+    #[test]
     fn fields_keep_lines_texts_and_gaps() {
         let long = table("\nwell,note,0.1,1,10\nA1,ok,5,,7\nA2,bad,4,failed,6\n").unpivoted().unwrap();
         assert_eq!(long.lines(), [3, 3, 3, 4, 4, 4]);

@@ -59,6 +59,7 @@ use crate::assignments::{self, NamedValue, Replicates};
       --max-evaluations 500
   marquardt fit growth.csv --model linear --since 2024-05-01 --plot growth.svg \\
       --x-label 'days of May' --y-label 'height (cm)'
+  marquardt fit line.csv --model linear --sigma sd --x-for 5.5 --x-for-sigma 0.2
   marquardt fit wells.csv --x-from-heading --model hill")]
 pub struct FitArguments {
     #[command(flatten)]
@@ -94,6 +95,9 @@ pub struct FitArguments {
     #[arg(long, value_name = "RESPONSE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "share",
           value_parser = assignments::replicates, help_heading = "Inference")]
     pub x_for: Vec<Replicates>,
+    /// Standard deviation of each of these responses, where --sigma or --weights differ from row to row and are no formula of the response
+    #[arg(long, value_name = "NUMBER", requires = "x_for", allow_negative_numbers = true, help_heading = "Inference")]
+    pub x_for_sigma: Option<f64>,
     #[command(flatten)]
     pub regions: ContourArguments,
     #[command(flatten)]
