@@ -47,6 +47,16 @@ fn groups_have_regions_of_their_own() {
 }
 
 #[test]
+fn profiles_are_drawn() {
+    let folder = Folder::with(decay());
+    let fit = ["fit", "data.csv", "--formula", "a*exp(-k*t)+c", "--profile", "--profile-plot", "profiles.svg"];
+    folder.run(&fit).solved();
+    let svg = folder.read("profiles.svg");
+    assert!(svg.contains("signed root") && [">\na\n<", ">\nk\n<", ">\n95 %\n<"].iter().all(|name| svg.contains(name)));
+    assert_eq!(folder.run(&["fit", "data.csv", "--model", "linear", "--profile-plot", "p.svg"]).code, 2);
+}
+
+#[test]
 fn wrong_pairs_are_refused() {
     let refused = |pair: &str| run(&["fit", "--contour", pair]).refused();
     assert_eq!(refused("vmax"), "--contour names two parameters, not \"vmax\"");

@@ -96,8 +96,9 @@ pub fn finish(
         let plot: Plot = view(&fit)?;
         output::save(plot.title(report.summary.title.clone().unwrap_or_default()), &arguments.output, path)?;
     }
+    let title = report.summary.title.as_deref().unwrap_or_default();
+    output::draw_profiles(&report.inference.profiles, arguments, title)?;
     if let Some(regions) = &report.inference.regions {
-        let title = report.summary.title.as_deref().unwrap_or_default();
         contours::write(&arguments.regions, &arguments.output, title, regions.series(None), &regions.points())?;
     }
     if let Some(path) = &arguments.output.residuals {

@@ -1,7 +1,7 @@
 //! Fits of groups of rows: each by itself, or with parameters that all share.
 
 use marquardt::GlobalFit;
-use marquardt::curve::{FitSummary, ParameterState, Plot, Series, Table};
+use marquardt::curve::{FitSummary, ParameterState, Plot, Profile, Series, Table};
 use marquardt::models::AnyModel;
 use serde_json::Value;
 
@@ -45,6 +45,7 @@ pub struct GroupFits<'a> {
 pub struct Pictures {
     series: Vec<Series>,
     residuals: ResultTable,
+    profiles: Vec<Profile<f64>>,
     /// Borders of joint regions, and their points.
     regions: (Vec<Series>, ResultTable),
     /// Fits on a page.
@@ -116,10 +117,11 @@ impl<'a> GroupFits<'a> {
             let plot = plot.x_label(&first.labels[0]).y_label(&first.labels[1]);
             output::draw(pictures.series.into_iter().fold(plot, Plot::series), &arguments.output, path)?;
         }
+        let title_of_all = title(arguments, curve.name(), &self.groups[0].data);
+        output::draw_profiles(&pictures.profiles, arguments, &title_of_all)?;
         let (borders, points) = &mut pictures.regions;
         if !borders.is_empty() {
-            let title = title(arguments, curve.name(), &self.groups[0].data);
-            contours::write(&arguments.regions, &arguments.output, &title, std::mem::take(borders), points)?;
+            contours::write(&arguments.regions, &arguments.output, &title_of_all, std::mem::take(borders), points)?;
         }
         if let Some(path) = &arguments.output.residuals {
             output::write(path, &pictures.residuals.to_csv()?)?;
@@ -150,6 +152,11 @@ impl<'a> GroupFits<'a> {
             if arguments.output.plot.is_some() {
                 pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
             }
+            let named = |profile: &Profile<f64>| Profile {
+                name: format!("{} {}", group.name, profile.name),
+                ..profile.clone()
+            };
+            pictures.profiles.extend(inference.profiles.iter().map(named));
             if let Some(regions) = &inference.regions {
                 pictures.regions.0.extend(regions.series(Some(&group.name)));
                 pictures.regions.1.append(regions.points().in_group(by, &group.name));
@@ -214,6 +221,7 @@ impl<'a> GroupFits<'a> {
             results.reports.push(GroupReport { name: group.name.clone(), report: None, stored });
         }
         let inference = Inference::of(&fit, arguments, first)?;
+        pictures.profiles.clone_from(&inference.profiles);
         if let Some(regions) = &inference.regions {
             pictures.regions = (regions.series(None), regions.points());
         }

@@ -41,7 +41,8 @@ impl Inference {
     /// The intervals that are asked for.
     pub fn of(fit: &FittedCurve<'_, f64>, arguments: &FitArguments, data: &SelectedData) -> Result<Self, Failure> {
         let unknowns = (!arguments.x_for.is_empty()).then(|| unknowns(fit, arguments, data)).transpose()?;
-        let points = if arguments.output.report.is_some() { DRAWN_POINTS } else { 0 };
+        let is_drawn = arguments.output.report.is_some() || arguments.regions.profile_plot.is_some();
+        let points = if is_drawn { DRAWN_POINTS } else { 0 };
         let profiles = if arguments.profile { profiles(fit, points) } else { Vec::new() };
         let profile = arguments.profile.then(|| profile_table(&profiles));
         let regions = Regions::of(fit, &arguments.regions)?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use marquardt::curve::{Plot, PlotError};
+use marquardt::curve::{Plot, PlotError, Profile};
 
 use crate::arguments::{FitArguments, FormatArguments, OutputArguments};
 use crate::failure::Failure;
@@ -44,7 +44,13 @@ pub fn check(arguments: &FitArguments) -> Result<(), Failure> {
     let output = &arguments.output;
     check_formats(output.formats.all())?;
     let regions = &arguments.regions;
-    let plots = output.plot.iter().chain(&output.nyquist).chain(&output.bode).chain(&regions.contour_plot);
+    let plots = output
+        .plot
+        .iter()
+        .chain(&output.nyquist)
+        .chain(&output.bode)
+        .chain(&regions.contour_plot)
+        .chain(&regions.profile_plot);
     let tables = output.residuals.iter().chain(&regions.contour_points);
     if let Some(path) = plots.clone().find(|path| !matches!(extension(path).as_deref(), Some("svg" | "png"))) {
         return Err(PlotError::UnknownFormat { path: path.clone() }.into());
@@ -105,6 +111,14 @@ pub fn draw(plot: Plot, output: &OutputArguments, path: &Path) -> Result<(), Fai
     let plot = if output.log_x { plot.log_x() } else { plot };
     let plot = if output.log_y { plot.log_y() } else { plot };
     save(plot, output, path)
+}
+
+/// Draws profiles where that is asked for.
+pub fn draw_profiles(profiles: &[Profile<f64>], arguments: &FitArguments, title: &str) -> Result<(), Failure> {
+    match &arguments.regions.profile_plot {
+        Some(path) => save(Profile::plot(profiles).title(title), &arguments.output, path),
+        None => Ok(()),
+    }
 }
 
 /// Saves a plot in the size that is asked for.

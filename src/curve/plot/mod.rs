@@ -9,6 +9,7 @@ mod legend;
 mod panel;
 mod parts;
 mod picture;
+mod profiles;
 mod series;
 mod style;
 mod thinning;

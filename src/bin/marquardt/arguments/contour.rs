@@ -1,4 +1,4 @@
-//! Arguments for joint confidence regions.
+//! Arguments for profiles and joint confidence regions.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,9 @@ use clap::Args;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Inference")]
 pub struct ContourArguments {
+    /// Draws the profiles of --profile into a .svg or .png file
+    #[arg(long, value_name = "FILE", requires = "profile")]
+    pub profile_plot: Option<PathBuf>,
     /// Joint confidence regions of two parameters at 68.3 % and 95 %, by the profile likelihood
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
     pub contour: Vec<String>,

@@ -53,7 +53,7 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit peak.csv --model gaussian+linear --profile --report fit.html
   marquardt fit sums.csv --formula 'a*exp(-k*t)+b*exp(-q*t)' --live
   marquardt fit enzyme.csv --model michaelis_menten --contour vmax,km --contour-plot region.svg \\
-      --contour-points region.csv --size 600x500
+      --contour-points region.csv --size 600x500 --profile --profile-plot profiles.svg
   marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --damping delayed-gratification \\
       --acceleration always --scaling marquardt --ftol 1e-12 --xtol 1e-12 --gtol 1e-12 \\
       --max-evaluations 500

@@ -10,7 +10,7 @@ use crate::assignments;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output",
           group = ArgGroup::new("pictures").args(["plot", "report", "live"]).multiple(true),
-          group = ArgGroup::new("drawings").args(["plot", "nyquist", "bode", "contour_plot"]).multiple(true))]
+          group = ArgGroup::new("drawings").args(["plot", "nyquist", "bode", "contour_plot", "profile_plot"]).multiple(true))]
 pub struct OutputArguments {
     /// Draws data, curve, bands and residuals into a .svg or .png file
     #[arg(long, value_name = "FILE")]
