@@ -64,6 +64,11 @@ fn wrong_pairs_are_refused() {
     assert_eq!(refused("km,km"), "--contour: a contour needs two parameters, not \"km\" twice");
     let fixed = run(&["fit", "--contour", "vmax,km", "--fix", "km=1"]).refused();
     assert_eq!(fixed, "--contour: \"km\" is fixed, and has no profile");
+    // A fit without a region is reported.
+    let two = Folder::with("x,y\n1,1\n2,2\n");
+    let fit = ["fit", "data.csv", "--model", "linear", "--contour", "slope,intercept", "--contour-points", "p.csv"];
+    let report = two.run(&fit).solved();
+    assert!(report.contains("0.95") && report.contains("no degrees of freedom"), "{report}");
     assert!(run(&["fit", "--contour", "vmax,km", "--contour-plot", "no.pdf"]).refused().starts_with("no.pdf: "));
     assert_eq!(run(&["fit", "--contour-points", "p.csv"]).code, 2);
 }

@@ -1,7 +1,7 @@
 //! Joint confidence regions of two parameters.
 
 use marquardt::FittedCurve;
-use marquardt::curve::{Contour, Plot, Series};
+use marquardt::curve::{Contour, Plot, ProfileError, Series};
 
 use crate::arguments::{ContourArguments, OutputArguments};
 use crate::failure::{Failure, quoted};
@@ -18,6 +18,8 @@ const POINTS: usize = 96;
 #[derive(Debug)]
 pub struct Regions {
     contours: Vec<Contour<f64>>,
+    /// Levels without a region, and the reasons.
+    failed: Vec<(f64, String)>,
     estimate: (f64, f64),
 }
 
@@ -36,13 +38,20 @@ impl Regions {
             fit.parameter(name).map(|parameter| parameter.value).ok_or_else(unknown)
         };
         let estimate = (value(first)?, value(second)?);
-        let contours = LEVELS.map(|level| fit.contour(first, second, level, POINTS));
-        let contours =
-            contours.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| refuse(error.to_string()))?;
-        Ok(Some(Regions { contours, estimate }))
+        let (mut contours, mut failed) = (Vec::new(), Vec::new());
+        for level in LEVELS {
+            match fit.contour(first, second, level, POINTS) {
+                Ok(contour) => contours.push(contour),
+                Err(error @ (ProfileError::NotFree { .. } | ProfileError::SameParameter { .. })) => {
+                    return Err(refuse(error.to_string()));
+                }
+                Err(error) => failed.push((level, error.to_string())),
+            }
+        }
+        Ok(Some(Regions { contours, failed, estimate }))
     }
 
-    /// A row for each level and parameter: the ends of the region.
+    /// A row for each level and parameter: the ends of the region; one with the reason where there is none.
     pub fn table(&self) -> ResultTable {
         let mut table = ResultTable::new(["level", "parameter", "low", "high", "note"]);
         for Contour { names, level, points, failed } in &self.contours {
@@ -58,11 +67,14 @@ impl Regions {
                 table.row([
                     Cell::Number(*level),
                     Cell::from(name.as_str()),
-                    Cell::Number(low),
-                    Cell::Number(high),
+                    Cell::from(Some(low).filter(|_| !points.is_empty())),
+                    Cell::from(Some(high).filter(|_| !points.is_empty())),
                     Cell::Text(note),
                 ]);
             }
+        }
+        for (level, reason) in &self.failed {
+            table.row([Cell::Number(*level), Cell::Empty, Cell::Empty, Cell::Empty, Cell::from(reason.as_str())]);
         }
         table
     }
