@@ -11,8 +11,9 @@ use crate::data::{self, SelectedData};
 use crate::failure::{Ending, Failure};
 use crate::fit;
 use crate::group_results::GroupResults;
-use crate::groups::{Group, GroupFits, Pictures};
+use crate::groups::{Group, GroupFits};
 use crate::output;
+use crate::pictures::Pictures;
 use crate::terminal::{note, red};
 use crate::wildcard::matches;
 
@@ -40,7 +41,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     }
     let Some(curve) = curve else { return Err(failed.swap_remove(0)) };
     let mut results = GroupResults { by: BY, reports: Vec::new(), shared: None, tests: None };
-    let mut pictures = Pictures::default();
+    let mut pictures = Pictures::of(arguments, groups.len());
     let of = |groups| GroupFits::new(arguments, &curve, BY, groups);
     let mut all = of(Vec::new())?;
     for group in groups {

@@ -48,7 +48,7 @@ pub fn check(arguments: &FitArguments) -> Result<(), Failure> {
         return Err(PlotError::UnknownFormat { path: path.clone() }.into());
     }
     output.residuals.iter().try_for_each(|path| check_extension(path, Format::Csv.extensions()))?;
-    output.report.iter().try_for_each(|path| check_extension(path, &["html", "htm"]))?;
+    output.report.iter().try_for_each(|path| check_report(path))?;
     let files = output.formats.all().map(|(_, path)| path).chain(plots).chain(&output.residuals).chain(&output.report);
     let inputs: Vec<&Path> = arguments.data.file.as_deref().into_iter().collect();
     files.into_iter().try_for_each(|path| check_file(path, &inputs))
@@ -69,6 +69,21 @@ pub fn check_extension(path: &Path, known: &[&str]) -> Result<(), Failure> {
             )))
         }
         _ => Ok(()),
+    }
+}
+
+/// Refuses a report that is no page. A browser prints a page as PDF.
+pub fn check_report(path: &Path) -> Result<(), Failure> {
+    match extension(path).as_deref() {
+        Some("pdf") => {
+            let page = path.with_extension("html");
+            Err(Failure::new(format!(
+                "{}: a report is a page; --report {} writes it, and a browser prints it as PDF",
+                path.display(),
+                page.display()
+            )))
+        }
+        _ => check_extension(path, &["html", "htm"]),
     }
 }
 

@@ -83,7 +83,10 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, 
     for ((_, (color, _)), points) in colored().zip(&few) {
         panel.points(points, color)?;
     }
-    for (series, (_, color)) in colored() {
+    for (index, (series, (_, color))) in colored().enumerate() {
+        for (number, (_, component)) in series.components.iter().enumerate() {
+            panel.component(component, style::component_color(index, number, plot.series.len()))?;
+        }
         panel.curve(&series.curve, color)?;
     }
     panel.legend(&plot.series, few.iter().map(Vec::len).sum())

@@ -1,5 +1,6 @@
 //! The legend.
 
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::series::{Band, Mark, Series};
@@ -13,6 +14,7 @@ enum Picture {
     Ring,
     Cross,
     Line,
+    Dashes,
     Patch,
 }
 
@@ -47,10 +49,13 @@ pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<LegendEntry> {
     further.extend((count > MOST && drawn < count).then(thinned));
     let mut entries = Vec::new();
     match series {
-        [only] if only.name.is_some() || !further.is_empty() => {
+        [only] if only.name.is_some() || !further.is_empty() || !only.components.is_empty() => {
             let name = only.name.as_deref().unwrap_or("data");
             entries.extend(has(Mark::Datum).then(|| entry(name, Picture::Disk, data.into())));
             entries.extend((!only.curve.is_empty()).then(|| entry("fit", Picture::Line, curve.into())));
+            entries.extend(only.components.iter().enumerate().map(|(number, (name, _))| {
+                entry(name, Picture::Dashes, style::component_color(0, number, 1).into())
+            }));
         }
         [] | [_] => {}
         several => entries.extend(several.iter().enumerate().map(|(index, one)| {
@@ -73,6 +78,10 @@ impl LegendEntry {
             Picture::Ring => Circle::new(middle, px(3.5), stroke(color, 1.4)).into_dyn(),
             Picture::Cross => Cross::new(middle, px(3.5), stroke(color, 1.4)).into_dyn(),
             Picture::Line => PathElement::new([(x, y), (end, y)], stroke(color, 2.0)).into_dyn(),
+            Picture::Dashes => {
+                let (dash, gap) = style::DASH;
+                DashedPathElement::new([(x, y), (end, y)], px(dash), px(gap), stroke(color, 1.6)).into_dyn()
+            }
             Picture::Patch => Rectangle::new([(x, y - px(5.0)), (end, y + px(5.0))], color.filled()).into_dyn(),
         }
     }

@@ -102,6 +102,19 @@ impl Plot {
         self
     }
 
+    /// Changes each series, to name those of a [fit](crate::FittedCurve::plot), or to add points to them.
+    ///
+    /// ```
+    /// use marquardt::curve::{Plot, Series};
+    ///
+    /// let plot = Plot::new().series(Series::new().points([(0.0, 1.0)]));
+    /// assert!(plot.map_series(|series| series.omitted([(1.0, 9.0)])).to_svg().contains("left out"));
+    /// ```
+    pub fn map_series(mut self, change: impl FnMut(Series) -> Series) -> Self {
+        self.series = self.series.into_iter().map(change).collect();
+        self
+    }
+
     /// Label of the residuals' axis, such as `standardised residual`; `residual` by default.
     pub fn residual_label(self, label: impl Into<String>) -> Self {
         Plot { residual_label: label.into(), ..self }

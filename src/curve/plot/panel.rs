@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::axis::PlotAxis;
@@ -82,12 +83,25 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
 
     /// Draws a curve, as far as it lies within.
     pub(super) fn curve(&mut self, curve: &[(f64, f64)], color: RGBColor) -> DrawResult<(), DB> {
+        let parts = self.parts(curve).into_iter();
+        self.chart.draw_series(parts.map(|part| PathElement::new(part, stroke(color, 2.0))))?;
+        Ok(())
+    }
+
+    /// Draws a part of a curve, as far as it lies within.
+    pub(super) fn component(&mut self, curve: &[(f64, f64)], color: RGBColor) -> DrawResult<(), DB> {
+        let (dash, gap) = style::DASH;
+        let dashed = |part| DashedPathElement::new(part, px(dash), px(gap), stroke(color, 1.6));
+        let parts = self.parts(curve).into_iter();
+        self.chart.draw_series(parts.map(dashed))?;
+        Ok(())
+    }
+
+    fn parts(&self, curve: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
         let place =
             |&(x, y): &(f64, f64)| Some((self.x.place(x)?, self.y.coordinate(y))).filter(|(_, y)| y.is_finite());
         let places: Vec<_> = curve.iter().map(place).collect();
-        let parts = parts(&places, &self.y.range()).into_iter();
-        self.chart.draw_series(parts.map(|part| PathElement::new(part, stroke(color, 2.0))))?;
-        Ok(())
+        parts(&places, &self.y.range())
     }
 
     /// Draws a band, cut off where the panel ends; it is interrupted where it is NaN.

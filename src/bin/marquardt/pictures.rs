@@ -1,0 +1,93 @@
+//! What is drawn and listed of fits, besides their reports: plots, residuals, and a page.
+
+use std::path::PathBuf;
+
+use marquardt::FittedCurve;
+use marquardt::curve::Plot;
+
+use crate::arguments::FitArguments;
+use crate::failure::Failure;
+use crate::fit::residuals;
+use crate::output;
+use crate::page::{FitOnPage, FitPage};
+use crate::table::ResultTable;
+
+/// Draws a view of a complex curve.
+type View = fn(&FittedCurve<'_, f64>) -> Result<Plot, marquardt::curve::PlotError>;
+
+/// Plot, residuals and page of one fit, or of the fits of groups.
+pub struct Pictures<'r> {
+    arguments: &'r FitArguments,
+    plot: Plot,
+    /// Views of a complex curve, and their files.
+    views: Vec<(&'r PathBuf, Plot)>,
+    residuals: ResultTable,
+    page: FitPage,
+}
+
+impl<'r> Pictures<'r> {
+    /// Makes room for a number of fits.
+    pub fn of(arguments: &'r FitArguments, fits: usize) -> Self {
+        let page = FitPage::of(fits);
+        Pictures { arguments, plot: Plot::new(), views: Vec::new(), residuals: ResultTable::default(), page }
+    }
+
+    /// Adds a fit: with its name as one of several, else alone. `by` is the column of the groups.
+    pub fn add(&mut self, by: &str, shown: &FitOnPage<'_, '_>) -> Result<(), Failure> {
+        let FitOnPage { name, fit, data, outliers, .. } = *shown;
+        let output = &self.arguments.output;
+        if output.plot.is_some() {
+            self.plot = match name {
+                Some(name) => {
+                    let series = fit.plot_series()?.into_iter().map(|series| series.name(name));
+                    let series = series.map(|series| series.omitted(outliers.iter().copied()));
+                    series.fold(std::mem::take(&mut self.plot), Plot::series)
+                }
+                None => fit.plot()?.map_series(|series| series.omitted(outliers.iter().copied())),
+            };
+        }
+        let views: [(_, View); 2] =
+            [(&output.nyquist, |fit| fit.nyquist_plot()), (&output.bode, |fit| fit.bode_plot())];
+        for (path, view) in views.into_iter().filter_map(|(path, view)| Some((path.as_ref()?, view))) {
+            self.views.push((path, view(fit)?));
+        }
+        if output.residuals.is_some() {
+            let own = match (data, name) {
+                ([data], name) => {
+                    let own = residuals(data, &fit.fitted().to_vec(), fit.fitted_x());
+                    if let Some(name) = name { own.in_group(by, name) } else { own }
+                }
+                (several, _) => {
+                    let mut all = ResultTable::default();
+                    for (data, set) in several.iter().zip(fit.data_sets()?) {
+                        all.append(residuals(data, &set.fitted, None).in_group(by, &set.name));
+                    }
+                    all
+                }
+            };
+            self.residuals.append(own);
+        }
+        if output.report.is_some() {
+            self.page.add(shown)?;
+        }
+        Ok(())
+    }
+
+    /// Draws and writes all that is asked for.
+    pub fn write(self, title: &str, [x, y]: &[String; 2], tests: Option<&ResultTable>) -> Result<(), Failure> {
+        let output = &self.arguments.output;
+        if let Some(path) = &output.plot {
+            output::draw(self.plot.title(title).x_label(x).y_label(y), output, path)?;
+        }
+        for (path, view) in self.views {
+            view.title(title).save(path)?;
+        }
+        if let Some(path) = &output.residuals {
+            output::write(path, &self.residuals.to_csv()?)?;
+        }
+        match &output.report {
+            Some(path) => self.page.write(path, self.arguments, title, tests),
+            None => Ok(()),
+        }
+    }
+}
