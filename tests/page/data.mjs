@@ -85,7 +85,7 @@ export const FITS = {
   crowd: {
     file: () => csv('t,y,well', 12 * 400, (i, normal) => {
       const [well, t] = [Math.floor(i / 12), i % 12];
-      return [t, decay(t, 0.3 * normal()) + (well % 50 === 7 ? 30 * normal() : 0), `w${well}`];
+      return [t, decay(t, 0.3 * normal()) + (well % 50 === 7 ? 3 * normal() : 0), `w${well}`];
     }),
     arguments: ['--x', 't', '--y', 'y', '--model', 'exponential_decay_offset', '--group-by', 'well'],
   },

@@ -92,7 +92,7 @@ impl<'a> GroupFits<'a> {
         }
         results.tests = parameter_tests(&self)?;
         let first = &self.groups[0].data;
-        pictures.write(&title(arguments, curve.name(), first), &first.labels, results.tests.as_ref())?;
+        pictures.write(&title(arguments, curve.name(), first), first, results.tests.as_ref())?;
         results.print(arguments)?;
         results.note_warnings();
         Ok(results.ending())

@@ -117,5 +117,11 @@ pub fn check_file(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
 pub fn draw(plot: Plot, output: &OutputArguments, path: &Path) -> Result<(), Failure> {
     let plot = if output.log_x { plot.log_x() } else { plot };
     let plot = if output.log_y { plot.log_y() } else { plot };
-    Ok(plot.save(path)?)
+    Ok(sized(plot, output).save(path)?)
+}
+
+/// A plot with the size and the place of the legend that are asked for.
+pub fn sized(plot: Plot, output: &OutputArguments) -> Plot {
+    let plot = output.size.into_iter().fold(plot, |plot, (width, height)| plot.size(width, height));
+    output.legend.into_iter().fold(plot, |plot, place| plot.legend(place.into()))
 }

@@ -6,6 +6,7 @@ use marquardt::FittedCurve;
 use marquardt::curve::Plot;
 
 use crate::arguments::FitArguments;
+use crate::data::SelectedData;
 use crate::failure::Failure;
 use crate::fit::residuals;
 use crate::output;
@@ -28,7 +29,7 @@ pub struct Pictures<'r> {
 impl<'r> Pictures<'r> {
     /// Makes room for a number of fits.
     pub fn of(arguments: &'r FitArguments, fits: usize) -> Self {
-        let page = FitPage::of(fits);
+        let page = FitPage::of(fits, [arguments.output.x_label.clone(), arguments.output.y_label.clone()]);
         Pictures { arguments, plot: Plot::new(), views: Vec::new(), residuals: ResultTable::default(), page }
     }
 
@@ -73,14 +74,21 @@ impl<'r> Pictures<'r> {
         Ok(())
     }
 
-    /// Draws and writes all that is asked for.
-    pub fn write(self, title: &str, [x, y]: &[String; 2], tests: Option<&ResultTable>) -> Result<(), Failure> {
+    /// Draws and writes all that is asked for, with the labels of these data unless others are given.
+    pub fn write(self, title: &str, data: &SelectedData, tests: Option<&ResultTable>) -> Result<(), Failure> {
         let output = &self.arguments.output;
+        let [x, y] = [(&output.x_label, &data.labels[0]), (&output.y_label, &data.labels[1])]
+            .map(|(given, own)| given.as_ref().unwrap_or(own));
         if let Some(path) = &output.plot {
-            output::draw(self.plot.title(title).x_label(x).y_label(y), output, path)?;
+            let plot = self.plot.title(title);
+            let plot = match &data.x_names[..] {
+                [first, second] => plot.x_label(output.x_label.as_ref().unwrap_or(first)).y_label(second).color_label(y),
+                _ => plot.x_label(x).y_label(y),
+            };
+            output::draw(plot, output, path)?;
         }
         for (path, view) in self.views {
-            view.title(title).save(path)?;
+            output::sized(view.title(title), output).save(path)?;
         }
         if let Some(path) = &output.residuals {
             output::write(path, &self.residuals.to_csv()?)?;

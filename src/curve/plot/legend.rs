@@ -5,7 +5,7 @@ use plotters::prelude::*;
 
 use super::series::{Band, Mark, Series};
 use super::style::{self, INK, px, stroke};
-use super::thinning::MOST;
+use super::thinning::MOST_BARS;
 
 /// Symbol before a name.
 #[derive(Clone, Copy)]
@@ -16,6 +16,39 @@ enum Picture {
     Line,
     Dashes,
     Patch,
+}
+
+/// Place of the legend of a [`Plot`](super::Plot). Feature `plot`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum LegendPlace {
+    /// Where it covers the fewest points and the least of curves, if it leaves two thirds of the panel; otherwise there is none.
+    #[default]
+    Best,
+    /// In the upper left corner.
+    UpperLeft,
+    /// In the upper right corner.
+    UpperRight,
+    /// In the lower left corner.
+    LowerLeft,
+    /// In the lower right corner.
+    LowerRight,
+    /// There is no legend.
+    None,
+}
+
+impl LegendPlace {
+    /// Lower left corner of a legend of that size, as shares of the panel; none for [`Best`](Self::Best).
+    pub(super) fn corner(self, (width, height): (f64, f64)) -> Option<(f64, f64)> {
+        let (right, top) = (1.0 - width, 1.0 - height);
+        match self {
+            LegendPlace::Best | LegendPlace::None => None,
+            LegendPlace::UpperLeft => Some((0.0, top)),
+            LegendPlace::UpperRight => Some((right, top)),
+            LegendPlace::LowerLeft => Some((0.0, 0.0)),
+            LegendPlace::LowerRight => Some((right, 0.0)),
+        }
+    }
 }
 
 /// A name, and the symbol that is drawn before it.
@@ -46,7 +79,7 @@ pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<LegendEntry> {
     further.extend(has(Mark::Omitted).then(|| entry("left out", Picture::Cross, mark.into())));
     let count: usize = series.iter().map(|one| one.points.len()).sum();
     let thinned = || entry(&format!("{drawn} of {count} points drawn"), Picture::Disk, mark.into());
-    further.extend((count > MOST && drawn < count).then(thinned));
+    further.extend((count > MOST_BARS && drawn < count).then(thinned));
     let mut entries = Vec::new();
     match series {
         [only] if only.name.is_some() || !further.is_empty() || !only.components.is_empty() => {

@@ -128,7 +128,7 @@ class Chart {
     this.svg = shape('svg', { role: 'img', 'aria-label': this.label });
     this.host = make('div', { class: 'chart' }, this.svg);
     if (this.describe) this.listen();
-    new ResizeObserver(() => this.host.clientWidth !== this.width && this.redraw()).observe(this.host);
+    new ResizeObserver(() => this.host.isConnected && this.host.clientWidth !== this.width && this.redraw()).observe(this.host);
   }
 
   /** Draws this chart, and those that share its axes. */

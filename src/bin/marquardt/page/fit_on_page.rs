@@ -64,8 +64,8 @@ impl FitOnPage<'_, '_> {
         })
     }
 
-    /// The report, and what is drawn on a page with a number of series.
-    pub fn to_json(&self, all_series: usize) -> Result<Value, Failure> {
+    /// The report, and what is drawn on a page with a number of series, by these labels if they are given.
+    pub fn to_json(&self, all_series: usize, labels: &[Option<String>; 2]) -> Result<Value, Failure> {
         let mut value = serde_json::to_value(&self.report.summary)?;
         let tables = self.report.tables().map(|(title, _, table)| json!([title, table.to_json_rows()]));
         value["tables"] = tables.collect();
@@ -87,8 +87,9 @@ impl FitOnPage<'_, '_> {
         value["is_complex"] = self.is_complex.into();
         value["quantiles"] = quantiles(points.iter());
         value["group"] = self.name.into();
-        value["x_label"] = self.x_label().into();
-        value["y_label"] = self.data[0].labels[1].clone().into();
+        let [x, y] = [0, 1].map(|axis| labels[axis].clone().unwrap_or_else(|| self.data[0].labels[axis].clone()));
+        value["x_label"] = if self.is_over_x() { x } else { format!("fitted {y}") }.into();
+        value["y_label"] = y.into();
         value["is_unusable"] = (self.report.ending() == Ending::Unusable).into();
         let covariance = self.fit.covariance();
         let unit = if covariance.is_absolute() { Some(1.0) } else { self.fit.reduced_chi_square().map(f64::sqrt) };
@@ -102,11 +103,6 @@ impl FitOnPage<'_, '_> {
     /// The abscissa is the predictor; with several predictors, it is the fitted response.
     fn is_over_x(&self) -> bool {
         self.data[0].x_names.len() == 1
-    }
-
-    fn x_label(&self) -> String {
-        let [x, y] = &self.data[0].labels;
-        if self.is_over_x() { x.clone() } else { format!("fitted {y}") }
     }
 
     /// Observations, data set after data set and response after response.

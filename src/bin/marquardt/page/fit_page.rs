@@ -26,13 +26,15 @@ pub struct FitPage {
     added: usize,
     bad: usize,
     bytes: usize,
+    /// Labels of predictor and response in place of those of the data.
+    labels: [Option<String>; 2],
     fits: Vec<String>,
 }
 
 impl FitPage {
     /// Makes room for a number of fits.
-    pub fn of(expected: usize) -> Self {
-        FitPage { expected, added: 0, bad: 0, bytes: 0, fits: Vec::new() }
+    pub fn of(expected: usize, labels: [Option<String>; 2]) -> Self {
+        FitPage { expected, added: 0, bad: 0, bytes: 0, labels, fits: Vec::new() }
     }
 
     /// Adds a fit.
@@ -44,7 +46,7 @@ impl FitPage {
         self.added += 1;
         self.bad += usize::from(is_bad);
         if is_drawn {
-            let whole = shown.to_json(self.expected.min(SERIES) * series)?.to_string();
+            let whole = shown.to_json(self.expected.min(SERIES) * series, &self.labels)?.to_string();
             if self.fits.is_empty() || self.bytes + whole.len() <= DRAWN_BYTES {
                 self.keep(whole);
                 return Ok(());
