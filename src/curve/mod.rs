@@ -135,7 +135,7 @@ pub use numeric_rows::FromNumericRows;
 pub use ode::{EquationClosures, EquationFormulas, EquationsError, FromDifferentialEquations, Integrator};
 pub use parameters::Parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
-pub use plot::{Plot, PlotError, Series};
+pub use plot::{HeatMap, LegendPlace, Plot, PlotError, Series};
 pub use relations::{Relation, RelationError};
 pub use rout::{CleanedFit, Outlier};
 pub use rows::Rows;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use thiserror::Error;
 
 /// Reason why a text is no assignment.
-#[derive(Debug, Clone, Error, PartialEq)]
+#[derive(Debug, Error, PartialEq)]
 pub enum AssignmentError {
     #[error("{expected} is expected")]
     Form { expected: &'static str },
@@ -63,14 +63,6 @@ pub fn replicates(text: &str) -> Result<Replicates, AssignmentError> {
         Ok(one) => Ok(Replicates(vec![one])),
         Err(_) => text.split('+').map(number).collect::<Result<_, _>>().map(Replicates),
     }
-}
-
-/// Width and height of a picture, `WIDTHxHEIGHT`.
-pub fn size(text: &str) -> Result<[u32; 2], AssignmentError> {
-    let form = AssignmentError::Form { expected: "WIDTHxHEIGHT, each from 240 to 4096," };
-    let side = |text: &str| text.trim().parse().ok().filter(|side| (240..=4096).contains(side));
-    let (width, height) = text.split_once(['x', '×', 'X']).ok_or(form.clone())?;
-    side(width).zip(side(height)).map(|(width, height)| [width, height]).ok_or(form)
 }
 
 /// The assignment of what `read` finds behind the `=`, if that has the expected form.

@@ -11,8 +11,9 @@ use crate::data::{self, SelectedData};
 use crate::failure::{Ending, Failure};
 use crate::fit;
 use crate::group_results::GroupResults;
-use crate::groups::{Group, GroupFits, Pictures};
+use crate::groups::{Group, GroupFits};
 use crate::output;
+use crate::pictures::Pictures;
 use crate::terminal::{note, red};
 use crate::wildcard::matches;
 
@@ -40,7 +41,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     }
     let Some(curve) = curve else { return Err(failed.swap_remove(0)) };
     let mut results = GroupResults { by: BY, reports: Vec::new(), shared: None, tests: None };
-    let mut pictures = Pictures::default();
+    let mut pictures = Pictures::of(arguments, groups.len());
     let of = |groups| GroupFits::new(arguments, &curve, BY, groups);
     let mut all = of(Vec::new())?;
     for group in groups {
@@ -69,7 +70,7 @@ fn read(arguments: &FitArguments, file: PathBuf) -> Result<(AnyModel, SelectedDa
     let (table, chosen, _) = fit::read(&arguments)?;
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, None);
     let Chosen { curve, x_names, y_names, .. } = chosen;
-    let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?.labelled(&arguments.output);
+    let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
     data::note_of_reading(&table, &data.columns)?;
     left_out.into_iter().for_each(|left_out| note(format_args!("{}: {left_out}", table.source_name())));
     Ok((curve, data))

@@ -1,10 +1,11 @@
-//! Joint confidence regions of two parameters.
+//! Joint confidence regions of two parameters, and pictures of these and of profiles.
 
 use marquardt::FittedCurve;
-use marquardt::curve::{Contour, Plot, ProfileError, Series};
+use marquardt::curve::{Contour, Plot, Profile, ProfileError, Series};
 
-use crate::arguments::{ContourArguments, OutputArguments};
+use crate::arguments::{ContourArguments, FitArguments};
 use crate::failure::{Failure, quoted};
+use crate::inference::Inference;
 use crate::output;
 use crate::table::{Cell, ResultTable};
 
@@ -104,20 +105,43 @@ impl Regions {
     }
 }
 
-/// Draws the borders of all fits, and writes their points, where that is asked for.
-pub fn write(
-    arguments: &ContourArguments,
-    output: &OutputArguments,
-    title: &str,
-    series: Vec<Series>,
-    points: &ResultTable,
-) -> Result<(), Failure> {
-    if let (Some(path), [first, second]) = (&arguments.contour_plot, &arguments.contour[..]) {
-        let plot = Plot::new().title(title).x_label(first).y_label(second);
-        output::save(series.into_iter().fold(plot, Plot::series), output, path)?;
+/// Profiles and joint regions of all fits, to be drawn and written.
+#[derive(Debug, Default)]
+pub struct InferencePictures {
+    profiles: Vec<Profile<f64>>,
+    borders: Vec<Series>,
+    /// Points of the borders.
+    points: ResultTable,
+}
+
+impl InferencePictures {
+    /// Adds a fit: with its name as one of several, else alone. `by` is the column of the groups.
+    pub fn add(&mut self, by: &str, name: Option<&str>, inference: &Inference) {
+        let named = |profile: &Profile<f64>| {
+            let name = name.map_or_else(|| profile.name.clone(), |name| format!("{name} {}", profile.name));
+            Profile { name, ..profile.clone() }
+        };
+        self.profiles.extend(inference.profiles.iter().map(named));
+        if let Some(regions) = &inference.regions {
+            self.borders.extend(regions.series(name));
+            let points = regions.points();
+            self.points.append(if let Some(name) = name { points.in_group(by, name) } else { points });
+        }
     }
-    match &arguments.contour_points {
-        Some(path) => output::write(path, &points.to_csv()?),
-        None => Ok(()),
+
+    /// Draws and writes what is asked for.
+    pub fn write(self, arguments: &FitArguments, title: &str) -> Result<(), Failure> {
+        let (asked, output) = (&arguments.regions, &arguments.output);
+        if let Some(path) = &asked.profile_plot {
+            output::sized(Profile::plot(&self.profiles).title(title), output).save(path)?;
+        }
+        if let (Some(path), [first, second]) = (&asked.contour_plot, &asked.contour[..]) {
+            let plot = Plot::new().title(title).x_label(first).y_label(second);
+            output::sized(self.borders.into_iter().fold(plot, Plot::series), output).save(path)?;
+        }
+        match &asked.contour_points {
+            Some(path) => output::write(path, &self.points.to_csv()?),
+            None => Ok(()),
+        }
     }
 }

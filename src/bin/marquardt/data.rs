@@ -6,7 +6,7 @@ use marquardt::curve::{Separator, Table, TableError, TableReader};
 use marquardt::{CurveError, Formula, Model};
 use ndarray::{Array2, Axis, concatenate};
 
-use crate::arguments::{DataArguments, OutputArguments};
+use crate::arguments::DataArguments;
 use crate::assignments::NamedValue;
 use crate::condition::Condition;
 use crate::conversion::Converted;
@@ -314,16 +314,6 @@ impl SelectedData {
             lines,
             sigma_name,
         })
-    }
-
-    /// The data with the labels of axes that are asked for.
-    pub fn labelled(mut self, output: &OutputArguments) -> SelectedData {
-        for (label, asked) in self.labels.iter_mut().zip([&output.x_label, &output.y_label]) {
-            if let Some(asked) = asked {
-                label.clone_from(asked);
-            }
-        }
-        self
     }
 
     /// Data one below the other; the response has a new name.

@@ -40,7 +40,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         }
         None => format!("there are too few columns for {outputs} responses; --observe says which"),
     })?;
-    let data = SelectedData::select(&table, &arguments.data, vec![x_name], y_names)?.labelled(&arguments.output);
+    let data = SelectedData::select(&table, &arguments.data, vec![x_name], y_names)?;
     data::note_of_reading(&table, &data.columns)?;
     drop(table);
     let responses = if equations.observe.is_empty() { system.states() } else { &equations.observe }.join(", ");

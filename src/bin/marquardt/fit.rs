@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use marquardt::FittedCurve;
-use marquardt::curve::{FitSummary, MultiStartError, Outlier, Plot, Series, Table};
+use marquardt::curve::{FitSummary, MultiStartError, Outlier, Table};
 use marquardt::models::AnyModel;
 use ndarray::ArrayView2;
 
@@ -16,11 +15,12 @@ use crate::inference::Inference;
 use crate::live::{self, LivePicture};
 use crate::needed_columns::{Needs, WideTables};
 use crate::page::FitOnPage;
+use crate::pictures::Pictures;
 use crate::report::FitReport;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
-use crate::{batch, contours, groups, output, page};
+use crate::{batch, groups, output};
 
 /// Fits, prints the report, and draws.
 pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
@@ -39,7 +39,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         return Ok(ending);
     }
     let Chosen { name, curve, x_names, y_names } = chosen;
-    let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?.labelled(&arguments.output);
+    let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
     data::note_of_reading(&table, &data.columns)?;
     note_of_groups(&table);
     drop(table);
@@ -78,48 +78,17 @@ pub fn finish(
     let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), data));
     let found = arguments.outliers.map(|_| outlier_table(data, &outliers));
     let report = FitReport { summary, inference, minima, outliers: found, stored, fitted: Ending::of_fit(&fit) };
-    if let Some(path) = &arguments.output.plot {
-        let title = report.summary.title.clone().unwrap_or_default();
-        let [x_label, y_label] = &data.labels;
-        let mut plot = fit.plot()?.title(title).x_label(x_label).y_label(y_label);
-        if !outliers.is_empty() {
-            let points = outliers.iter().map(|outlier| (data.x[[outlier.row, 0]], outlier.y));
-            plot = plot.series(Series::new().name("outliers").outliers(points));
-        }
-        output::draw(plot, &arguments.output, path)?;
-    }
-    let views = [
-        (&arguments.output.nyquist, FittedCurve::nyquist_plot as fn(&_) -> _),
-        (&arguments.output.bode, FittedCurve::bode_plot),
-    ];
-    for (path, view) in views.into_iter().filter_map(|(path, view)| Some((path.as_ref()?, view))) {
-        let plot: Plot = view(&fit)?;
-        output::save(plot.title(report.summary.title.clone().unwrap_or_default()), &arguments.output, path)?;
-    }
-    let title = report.summary.title.as_deref().unwrap_or_default();
-    output::draw_profiles(&report.inference.profiles, arguments, title)?;
-    if let Some(regions) = &report.inference.regions {
-        contours::write(&arguments.regions, &arguments.output, title, regions.series(None), &regions.points())?;
-    }
-    if let Some(path) = &arguments.output.residuals {
-        let used = data.without(fit.omitted_rows());
-        output::write(path, &residuals(&used, &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?)?;
-    }
-    if let Some(path) = &arguments.output.report {
-        let used = data.without(fit.omitted_rows());
-        let shown = FitOnPage {
-            name: None,
-            fit: &fit,
-            report: &report,
-            curve,
-            data: vec![&used],
-            all_data: data,
-            outliers: &outliers,
-            fits: 1,
-        };
-        let title = report.summary.title.as_deref().unwrap_or_default();
-        page::write(path, arguments, title, vec![shown.to_json()?], None)?;
-    }
+    let shown = FitOnPage {
+        name: None,
+        fit: &fit,
+        report: &report,
+        data: &[data.without(fit.omitted_rows())],
+        is_complex: curve.is_some_and(|curve| curve.response_count() == 2),
+        outliers: &places(data, &outliers),
+    };
+    let mut pictures = Pictures::of(arguments, 1);
+    pictures.add("", &shown)?;
+    pictures.write(report.summary.title.as_deref().unwrap_or_default(), data, None)?;
     let digits = arguments.output.digits;
     output::print(&arguments.output.formats, |format| report.render(format), || report.to_text(digits))?;
     fit.warnings().iter().for_each(|warning| note(format_args!("warning: {warning}")));
@@ -184,6 +153,11 @@ pub fn residuals(data: &SelectedData, fitted: &[f64], fitted_x: Option<ArrayView
         table.row([Cell::Count(data.line(row))].into_iter().chain(numbers.map(Cell::Number)));
     }
     table
+}
+
+/// The first predictors and the responses of outliers.
+pub fn places(data: &SelectedData, outliers: &[Outlier<f64>]) -> Vec<(f64, f64)> {
+    outliers.iter().map(|outlier| (data.x[[outlier.row, 0]], outlier.y)).collect()
 }
 
 /// A row for each outlier.

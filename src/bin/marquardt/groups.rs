@@ -1,9 +1,8 @@
 //! Fits of groups of rows: each by itself, or with parameters that all share.
 
 use marquardt::GlobalFit;
-use marquardt::curve::{FitSummary, ParameterState, Plot, Profile, Series, Table};
+use marquardt::curve::{FitSummary, ParameterState, Table};
 use marquardt::models::AnyModel;
-use serde_json::Value;
 
 use crate::arguments::FitArguments;
 use crate::assignments::NamedValue;
@@ -11,17 +10,16 @@ use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
 use crate::data::SelectedData;
 use crate::failure::{Ending, Failure, quoted};
-use crate::fit::{outlier_table, residuals, title, titled};
+use crate::fit::{outlier_table, places, title, titled};
 use crate::group_results::{GroupReport, GroupResults};
 use crate::inference::Inference;
 use crate::live::{self, LivePicture};
-use crate::page::{self, FitOnPage};
+use crate::page::FitOnPage;
 use crate::parameter_tests::parameter_tests;
+use crate::pictures::Pictures;
 use crate::report::FitReport;
 use crate::stored::FitOfColumns;
-use crate::table::ResultTable;
 use crate::terminal::note;
-use crate::{contours, output};
 
 /// A group of rows.
 pub struct Group {
@@ -40,22 +38,10 @@ pub struct GroupFits<'a> {
     pub groups: Vec<Group>,
 }
 
-/// Pictures, residuals and fits on a page, besides the reports.
-#[derive(Default)]
-pub struct Pictures {
-    series: Vec<Series>,
-    residuals: ResultTable,
-    profiles: Vec<Profile<f64>>,
-    /// Borders of joint regions, and their points.
-    regions: (Vec<Series>, ResultTable),
-    /// Fits on a page.
-    fits: Vec<Value>,
-}
-
 /// Fits all groups, prints the results, and draws them in one plot.
 pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -> Result<Ending, Failure> {
     let mut groups = GroupFits::read(arguments, chosen, table, by)?;
-    let mut pictures = Pictures::default();
+    let mut pictures = Pictures::of(arguments, groups.groups.len());
     let mut results = GroupResults { by, reports: Vec::new(), shared: None, tests: None };
     if arguments.groups.share.is_empty() {
         groups.fit_each(&mut results, &mut pictures)?;
@@ -73,7 +59,7 @@ impl<'a> GroupFits<'a> {
         let mut groups = Vec::new();
         for (name, rows) in table.group_by(by)? {
             let data = SelectedData::select(&rows, &arguments.data, x_names.clone(), y_names.clone())?;
-            groups.push(Group { name, data: data.labelled(&arguments.output), found: Vec::new() });
+            groups.push(Group { name, data, found: Vec::new() });
         }
         GroupFits::new(arguments, curve, by, groups)
     }
@@ -100,7 +86,7 @@ impl<'a> GroupFits<'a> {
     }
 
     /// Fits all groups together if they share parameters, tests, prints and draws.
-    pub fn finish(mut self, mut results: GroupResults<'_>, mut pictures: Pictures) -> Result<Ending, Failure> {
+    pub fn finish(mut self, mut results: GroupResults<'_>, mut pictures: Pictures<'_>) -> Result<Ending, Failure> {
         let GroupFits { arguments, curve, .. } = self;
         if !arguments.groups.share.is_empty() {
             self.look_for_starts();
@@ -111,34 +97,16 @@ impl<'a> GroupFits<'a> {
             let (drawn, all) = (live::MOST_GROUPS, self.groups.len());
             note(format_args!("note: --live draws the first {drawn} of {all} groups"));
         }
-        if let Some(path) = &arguments.output.plot {
-            let first = &self.groups[0].data;
-            let plot = Plot::new().title(title(arguments, curve.name(), first));
-            let plot = plot.x_label(&first.labels[0]).y_label(&first.labels[1]);
-            output::draw(pictures.series.into_iter().fold(plot, Plot::series), &arguments.output, path)?;
-        }
-        let title_of_all = title(arguments, curve.name(), &self.groups[0].data);
-        output::draw_profiles(&pictures.profiles, arguments, &title_of_all)?;
-        let (borders, points) = &mut pictures.regions;
-        if !borders.is_empty() {
-            contours::write(&arguments.regions, &arguments.output, &title_of_all, std::mem::take(borders), points)?;
-        }
-        if let Some(path) = &arguments.output.residuals {
-            output::write(path, &pictures.residuals.to_csv()?)?;
-        }
-        if let Some(path) = &arguments.output.report {
-            let title = title(arguments, curve.name(), &self.groups[0].data);
-            page::write(path, arguments, &title, pictures.fits, results.tests.as_ref())?;
-        }
+        let first = &self.groups[0].data;
+        pictures.write(&title(arguments, curve.name(), first), first, results.tests.as_ref())?;
         results.print(arguments)?;
         results.note_warnings();
         Ok(results.ending())
     }
 
     /// Fits each group by itself.
-    pub fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
+    pub fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures<'_>) -> Result<(), Failure> {
         let GroupFits { arguments, curve, by, .. } = *self;
-        let fits = self.groups.len();
         for group in &mut self.groups {
             let of_group =
                 |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
@@ -149,41 +117,20 @@ impl<'a> GroupFits<'a> {
             live.iter().for_each(|picture| picture.finish(&fit));
             let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve.formula(), &group.data);
             let inference = Inference::of(&fit, arguments, &group.data).map_err(of_group)?;
-            if arguments.output.plot.is_some() {
-                pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
-            }
-            let named = |profile: &Profile<f64>| Profile {
-                name: format!("{} {}", group.name, profile.name),
-                ..profile.clone()
-            };
-            pictures.profiles.extend(inference.profiles.iter().map(named));
-            if let Some(regions) = &inference.regions {
-                pictures.regions.0.extend(regions.series(Some(&group.name)));
-                pictures.regions.1.append(regions.points().in_group(by, &group.name));
-            }
-            let used = group.data.without(fit.omitted_rows());
-            if arguments.output.residuals.is_some() {
-                let own = residuals(&used, &fit.fitted().to_vec(), fit.fitted_x());
-                pictures.residuals.append(own.in_group(by, &group.name));
-            }
             group.found = ends(&summary);
             let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
             let found = arguments.outliers.map(|_| outlier_table(&group.data, &outliers));
             let fitted = Ending::of_fit(&fit);
             let report = FitReport { summary, inference, minima, outliers: found, stored: None, fitted };
-            if arguments.output.report.is_some() {
-                let shown = FitOnPage {
-                    name: Some(&group.name),
-                    fit: &fit,
-                    report: &report,
-                    curve: Some(curve),
-                    data: vec![&used],
-                    all_data: &group.data,
-                    outliers: &outliers,
-                    fits,
-                };
-                pictures.fits.push(shown.to_json()?);
-            }
+            let shown = FitOnPage {
+                name: Some(&group.name),
+                fit: &fit,
+                report: &report,
+                data: &[group.data.without(fit.omitted_rows())],
+                is_complex: curve.response_count() == 2,
+                outliers: &places(&group.data, &outliers),
+            };
+            pictures.add(by, &shown)?;
             results.reports.push(GroupReport { name: group.name.clone(), report: Some(report), stored });
         }
         Ok(())
@@ -199,50 +146,36 @@ impl<'a> GroupFits<'a> {
     }
 
     /// Fits all groups, which share the parameters that the arguments name.
-    fn fit_together(&self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
+    fn fit_together(&self, results: &mut GroupResults<'_>, pictures: &mut Pictures<'_>) -> Result<(), Failure> {
         let GroupFits { arguments, curve, by, .. } = *self;
         let shared = &arguments.groups.share;
         let first = &self.groups[0].data;
         let Solved { fit, .. } = curve_fit::solve(self.joined(shared)?.curve_fit()?, &arguments.method)?;
-        if arguments.output.plot.is_some() {
-            pictures.series.extend(fit.plot_series()?);
-        }
-        let used = self.used(fit.omitted_rows());
         for group in self.groups.iter().take(live::MOST_GROUPS) {
             if let Some(picture) = live_of(arguments, by, group) {
                 picture.finish_by(&fit, |x| fit.predict_data_set(&group.name, x).ok());
             }
         }
-        for ((group, set), used) in self.groups.iter().zip(fit.data_sets()?).zip(&used) {
-            pictures.residuals.append(residuals(used, &set.fitted, None).in_group(by, &group.name));
+        for group in &self.groups {
             let stored =
                 fit.data_set_to_stored(&group.name).map(|stored| FitOfColumns::new(stored.without_data(), &group.data));
             let stored = stored.expect("each group is a data set");
             results.reports.push(GroupReport { name: group.name.clone(), report: None, stored });
         }
         let inference = Inference::of(&fit, arguments, first)?;
-        pictures.profiles.clone_from(&inference.profiles);
-        if let Some(regions) = &inference.regions {
-            pictures.regions = (regions.series(None), regions.points());
-        }
         let mut summary = FitSummary { title: Some(title(arguments, curve.name(), first)), ..fit.summary() };
         summary.model = Some(format!("{} = {}", first.response(), curve.formula()));
         let fitted = Ending::of_fit(&fit);
         let report = FitReport { summary, inference, minima: None, outliers: None, stored: None, fitted };
-        if arguments.output.report.is_some() {
-            let data = used.iter().collect();
-            let shown = FitOnPage {
-                name: None,
-                fit: &fit,
-                report: &report,
-                curve: Some(curve),
-                data,
-                all_data: first,
-                outliers: &[],
-                fits: 1,
-            };
-            pictures.fits.push(shown.to_json()?);
-        }
+        let shown = FitOnPage {
+            name: None,
+            fit: &fit,
+            report: &report,
+            data: &self.used(fit.omitted_rows()),
+            is_complex: curve.response_count() == 2,
+            outliers: &[],
+        };
+        pictures.add(by, &shown)?;
         results.shared = Some(report);
         Ok(())
     }

@@ -25,6 +25,7 @@ mod needed_columns;
 mod output;
 mod page;
 mod parameter_tests;
+mod pictures;
 mod predict;
 mod report;
 mod row_formula;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use marquardt::curve::{Plot, PlotError, Profile};
+use marquardt::curve::{Plot, PlotError};
 
 use crate::arguments::{FitArguments, FormatArguments, OutputArguments};
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ pub fn check(arguments: &FitArguments) -> Result<(), Failure> {
         return Err(PlotError::UnknownFormat { path: path.clone() }.into());
     }
     tables.clone().try_for_each(|path| check_extension(path, Format::Csv.extensions()))?;
-    output.report.iter().try_for_each(|path| check_extension(path, &["html", "htm"]))?;
+    output.report.iter().try_for_each(|path| check_report(path))?;
     let files = output.formats.all().map(|(_, path)| path).chain(plots).chain(tables).chain(&output.report);
     let inputs: Vec<&Path> = arguments.data.file.as_deref().into_iter().collect();
     files.into_iter().try_for_each(|path| check_file(path, &inputs))
@@ -77,6 +77,21 @@ pub fn check_extension(path: &Path, known: &[&str]) -> Result<(), Failure> {
             )))
         }
         _ => Ok(()),
+    }
+}
+
+/// Refuses a report that is no page. A browser prints a page as PDF.
+pub fn check_report(path: &Path) -> Result<(), Failure> {
+    match extension(path).as_deref() {
+        Some("pdf") => {
+            let page = path.with_extension("html");
+            Err(Failure::new(format!(
+                "{}: a report is a page; --report {} writes it, and a browser prints it as PDF",
+                path.display(),
+                page.display()
+            )))
+        }
+        _ => check_extension(path, &["html", "htm"]),
     }
 }
 
@@ -110,22 +125,11 @@ pub fn check_file(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
 pub fn draw(plot: Plot, output: &OutputArguments, path: &Path) -> Result<(), Failure> {
     let plot = if output.log_x { plot.log_x() } else { plot };
     let plot = if output.log_y { plot.log_y() } else { plot };
-    save(plot, output, path)
+    Ok(sized(plot, output).save(path)?)
 }
 
-/// Draws profiles where that is asked for.
-pub fn draw_profiles(profiles: &[Profile<f64>], arguments: &FitArguments, title: &str) -> Result<(), Failure> {
-    match &arguments.regions.profile_plot {
-        Some(path) => save(Profile::plot(profiles).title(title), &arguments.output, path),
-        None => Ok(()),
-    }
-}
-
-/// Saves a plot in the size that is asked for.
-pub fn save(plot: Plot, output: &OutputArguments, path: &Path) -> Result<(), Failure> {
-    let plot = match output.size {
-        Some([width, height]) => plot.size(width, height),
-        None => plot,
-    };
-    Ok(plot.save(path)?)
+/// A plot with the size and the place of the legend that are asked for.
+pub fn sized(plot: Plot, output: &OutputArguments) -> Plot {
+    let plot = output.size.into_iter().fold(plot, |plot, (width, height)| plot.size(width, height));
+    output.legend.into_iter().fold(plot, |plot, place| plot.legend(place.into()))
 }

@@ -28,7 +28,7 @@ pub use method::MethodArguments;
 pub use output::OutputArguments;
 pub use parameters::{ParameterArguments, check_once};
 pub use predict::PredictArguments;
-pub use settings::SettingsArguments;
+pub use settings::{GivenOption, SettingsArguments};
 
 use crate::assignments::{self, NamedValue};
 

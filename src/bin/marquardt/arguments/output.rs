@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
+use marquardt::curve::LegendPlace;
 
 use super::FormatArguments;
-use crate::assignments;
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output",
@@ -33,18 +33,21 @@ pub struct OutputArguments {
     /// Logarithmic axis of the response
     #[arg(long, requires = "pictures")]
     pub log_y: bool,
+    /// Width and height of plots in pixels, within 240 to 4096; 900x680 unless given
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, requires = "drawings")]
+    pub size: Option<(u32, u32)>,
+    /// Label of the predictor in plot and report; its column, with its unit, unless given
+    #[arg(long, value_name = "TEXT", alias = "xlabel", requires = "pictures")]
+    pub x_label: Option<String>,
+    /// Label of the response in plot and report; its column, with its unit, unless given
+    #[arg(long, value_name = "TEXT", alias = "ylabel", requires = "pictures")]
+    pub y_label: Option<String>,
+    /// Place of the legend of plots; where it covers least unless given
+    #[arg(long, value_name = "PLACE", value_enum, requires = "drawings")]
+    pub legend: Option<LegendName>,
     /// Title of report and plot
     #[arg(long)]
     pub title: Option<String>,
-    /// Label of the axis of the predictor; the column and its unit unless given
-    #[arg(long, value_name = "TEXT", alias = "xlabel", requires = "pictures")]
-    pub x_label: Option<String>,
-    /// Label of the axis of the response; the column and its unit unless given
-    #[arg(long, value_name = "TEXT", alias = "ylabel", requires = "pictures")]
-    pub y_label: Option<String>,
-    /// Width and height of plots in pixels, each from 240 to 4096; 900x680 unless given
-    #[arg(long, value_name = "WIDTHxHEIGHT", requires = "drawings", value_parser = assignments::size)]
-    pub size: Option<[u32; 2]>,
     #[command(flatten)]
     pub formats: FormatArguments,
     /// Writes each row used with the fitted value and the residual as CSV
@@ -53,4 +56,36 @@ pub struct OutputArguments {
     /// Significant digits of numbers in the report; as many as the standard errors leave meaningful unless given
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=17))]
     pub digits: Option<u8>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum LegendName {
+    UpperLeft,
+    UpperRight,
+    LowerLeft,
+    LowerRight,
+    /// No legend
+    None,
+}
+
+impl From<LegendName> for LegendPlace {
+    fn from(name: LegendName) -> Self {
+        match name {
+            LegendName::UpperLeft => LegendPlace::UpperLeft,
+            LegendName::UpperRight => LegendPlace::UpperRight,
+            LegendName::LowerLeft => LegendPlace::LowerLeft,
+            LegendName::LowerRight => LegendPlace::LowerRight,
+            LegendName::None => LegendPlace::None,
+        }
+    }
+}
+
+/// Parses a size such as `900x680`.
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let sides = text.split_once(['x', 'X', '×']);
+    let parsed = sides.and_then(|(width, height)| Some((width.trim().parse().ok()?, height.trim().parse().ok()?)));
+    let is_allowed = |side: u32| (240..=4096).contains(&side);
+    parsed
+        .filter(|&(width, height)| is_allowed(width) && is_allowed(height))
+        .ok_or_else(|| "a size is a width and a height within 240 to 4096, such as 900x680".to_owned())
 }

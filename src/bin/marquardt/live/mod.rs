@@ -80,7 +80,7 @@ impl LivePicture {
         output.live.then(|| {
             let (x, y): (Vec<f64>, Vec<f64>) = (data.x.column(0).to_vec(), data.y.iter().copied().collect());
             let axes = [Axis::around(x.iter().copied(), output.log_x), Axis::around(y.iter().copied(), output.log_y)];
-            let [x_label, _] = &data.labels;
+            let x_label = output.x_label.as_ref().unwrap_or(&data.labels[0]);
             let printable = |text: &str| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
             LivePicture(Arc::new(Scene {
                 title: printable(title),
