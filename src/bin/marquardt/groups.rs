@@ -19,7 +19,7 @@ use crate::parameter_tests::parameter_tests;
 use crate::pictures::Pictures;
 use crate::report::FitReport;
 use crate::stored::FitOfColumns;
-use crate::terminal::note;
+use crate::terminal::{note, red};
 
 /// A group of rows.
 pub struct Group {
@@ -38,30 +38,33 @@ pub struct GroupFits<'a> {
     pub groups: Vec<Group>,
 }
 
-/// Fits all groups, prints the results, and draws them in one plot.
+/// Fits all groups, prints the results, and draws them in one plot. Groups that cannot be fitted are listed.
 pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -> Result<Ending, Failure> {
-    let mut groups = GroupFits::read(arguments, chosen, table, by)?;
-    let mut pictures = Pictures::of(arguments, groups.groups.len());
-    let mut results = GroupResults { by, reports: Vec::new(), shared: None, tests: None };
-    if arguments.groups.share.is_empty() {
-        groups.fit_each(&mut results, &mut pictures)?;
-    }
-    groups.finish(results, pictures)
+    let (groups, failed) = GroupFits::read(arguments, chosen, table, by)?;
+    groups.run(failed)
+}
+
+fn of_group(name: &str, by: &str, failure: Failure) -> Failure {
+    Failure::new(format!("group {name:?} of {by:?}: {}", failure.one_line()))
 }
 
 impl<'a> GroupFits<'a> {
+    /// The groups of a table, and those without complete rows where incomplete ones are left out.
     fn read(
         arguments: &'a FitArguments,
         Chosen { curve, x_names, y_names, .. }: &'a Chosen,
         table: &Table,
         by: &'a str,
-    ) -> Result<Self, Failure> {
-        let mut groups = Vec::new();
+    ) -> Result<(Self, Vec<Failure>), Failure> {
+        let (mut groups, mut failed) = (Vec::new(), Vec::new());
         for (name, rows) in table.group_by(by)? {
-            let data = SelectedData::select(&rows, &arguments.data, x_names.clone(), y_names.clone())?;
-            groups.push(Group { name, data, found: Vec::new() });
+            match SelectedData::select(&rows, &arguments.data, x_names.clone(), y_names.clone()) {
+                Ok(data) => groups.push(Group { name, data, found: Vec::new() }),
+                Err(failure) if arguments.data.omit_missing => failed.push(of_group(&name, by, failure)),
+                Err(failure) => return Err(failure),
+            }
         }
-        GroupFits::new(arguments, curve, by, groups)
+        Ok((GroupFits::new(arguments, curve, by, groups)?, failed))
     }
 
     /// These groups, if the parameters that are shared or tested are there.
@@ -85,8 +88,28 @@ impl<'a> GroupFits<'a> {
         Ok(GroupFits { arguments, curve, by, groups })
     }
 
+    /// Fits, tests, prints and draws. Groups that cannot be fitted are listed with those that failed before, and the exit code is that of
+    /// the worst.
+    pub fn run(mut self, mut failed: Vec<Failure>) -> Result<Ending, Failure> {
+        let arguments = self.arguments;
+        let mut pictures = Pictures::of(arguments, self.groups.len());
+        let mut results = GroupResults { by: self.by, reports: Vec::new(), shared: None, tests: None };
+        if arguments.groups.share.is_empty() {
+            failed.append(&mut self.fit_each(&mut results, &mut pictures));
+        }
+        let ending = match (self.groups.is_empty(), failed.len()) {
+            (true, 1) => return Err(failed.swap_remove(0)),
+            (true, _) => Ending::BadInput,
+            (false, _) => self.finish(results, pictures)?,
+        };
+        for failure in &failed {
+            note(format_args!("{} {}", red("error:"), failure.one_line()));
+        }
+        Ok(if failed.is_empty() { ending } else { Ending::BadInput })
+    }
+
     /// Fits all groups together if they share parameters, tests, prints and draws.
-    pub fn finish(mut self, mut results: GroupResults<'_>, mut pictures: Pictures<'_>) -> Result<Ending, Failure> {
+    fn finish(mut self, mut results: GroupResults<'_>, mut pictures: Pictures<'_>) -> Result<Ending, Failure> {
         let GroupFits { arguments, curve, .. } = self;
         if !arguments.groups.share.is_empty() {
             self.look_for_starts();
@@ -104,35 +127,48 @@ impl<'a> GroupFits<'a> {
         Ok(results.ending())
     }
 
-    /// Fits each group by itself.
-    pub fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures<'_>) -> Result<(), Failure> {
-        let GroupFits { arguments, curve, by, .. } = *self;
-        for group in &mut self.groups {
-            let of_group =
-                |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
-            let fit = curve_fit::build_with_quantities(curve, &group.data, arguments)?;
-            let live = live_of(arguments, by, group).filter(|_| results.reports.len() < live::MOST_GROUPS);
-            let Solved { fit, minima, outliers } = curve_fit::solve_asked(fit, arguments, live.as_ref())
-                .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;
-            live.iter().for_each(|picture| picture.finish(&fit));
-            let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve.formula(), &group.data);
-            let inference = Inference::of(&fit, arguments, &group.data).map_err(of_group)?;
-            group.found = ends(&summary);
-            let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
-            let found = arguments.outliers.map(|_| outlier_table(&group.data, &outliers));
-            let fitted = Ending::of_fit(&fit);
-            let report = FitReport { summary, inference, minima, outliers: found, stored: None, fitted };
-            let shown = FitOnPage {
-                name: Some(&group.name),
-                fit: &fit,
-                report: &report,
-                data: &[group.data.without(fit.omitted_rows())],
-                is_complex: curve.response_count() == 2,
-                outliers: &places(&group.data, &outliers),
-            };
-            pictures.add(by, &shown)?;
-            results.reports.push(GroupReport { name: group.name.clone(), report: Some(report), stored });
+    /// Fits each group by itself. Keeps those that can be fitted, and returns why the others cannot.
+    fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures<'_>) -> Vec<Failure> {
+        let mut failed = Vec::new();
+        for mut group in std::mem::take(&mut self.groups) {
+            match self.fit_alone(&mut group, results, pictures) {
+                Ok(()) => self.groups.push(group),
+                Err(failure) => failed.push(of_group(&group.name, self.by, failure)),
+            }
         }
+        failed
+    }
+
+    /// Fits one group.
+    fn fit_alone(
+        &self,
+        group: &mut Group,
+        results: &mut GroupResults<'_>,
+        pictures: &mut Pictures<'_>,
+    ) -> Result<(), Failure> {
+        let GroupFits { arguments, curve, by, .. } = *self;
+        let fit = curve_fit::build_with_quantities(curve, &group.data, arguments)?;
+        let live = live_of(arguments, by, group).filter(|_| results.reports.len() < live::MOST_GROUPS);
+        let Solved { fit, minima, outliers } = curve_fit::solve_asked(fit, arguments, live.as_ref())
+            .map_err(|error| curve_fit::explain(error, &group.data))?;
+        live.iter().for_each(|picture| picture.finish(&fit));
+        let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve.formula(), &group.data);
+        let inference = Inference::of(&fit, arguments, &group.data)?;
+        group.found = ends(&summary);
+        let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
+        let found = arguments.outliers.map(|_| outlier_table(&group.data, &outliers));
+        let fitted = Ending::of_fit(&fit);
+        let report = FitReport { summary, inference, minima, outliers: found, stored: None, fitted };
+        let shown = FitOnPage {
+            name: Some(&group.name),
+            fit: &fit,
+            report: &report,
+            data: &[group.data.without(fit.omitted_rows())],
+            is_complex: curve.response_count() == 2,
+            outliers: &places(&group.data, &outliers),
+        };
+        pictures.add(by, &shown)?;
+        results.reports.push(GroupReport { name: group.name.clone(), report: Some(report), stored });
         Ok(())
     }
 

@@ -32,7 +32,8 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, map: &HeatMap, area
     let height = height as i32 - px(BELOW);
     let colors = map.color_range();
     let bar = PlotAxis::within(colors.0..colors.1).with_ticks((height / px(36.0)).clamp(3, 8) as usize);
-    let y = PlotAxis::within(map.y.clone()).reversed(map.is_image).with_ticks((height / px(36.0)).clamp(3, 10) as usize);
+    let y =
+        PlotAxis::within(map.y.clone()).reversed(map.is_image).with_ticks((height / px(36.0)).clamp(3, 10) as usize);
     let widest = |axis: &PlotAxis| -> DrawResult<f64, DB> {
         let widths = axis.tick_labels().map(|label| width(area, label, style::NUMBER));
         Ok(widths.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))

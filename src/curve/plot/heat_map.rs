@@ -146,7 +146,8 @@ mod tests {
         assert_eq!(color(9.0, (2.0, 3.0)), COLORS[8]);
         assert_eq!(color(2.5, (2.0, 3.0)), COLORS[4]);
         assert_eq!(color(f64::NAN, (2.0, 3.0)), NOTHING);
-        for values in [array![[1.0, 1.0]], array![[f64::NAN, f64::INFINITY]], array![[0.0, 0.0]], Array2::zeros((0, 0))] {
+        for values in [array![[1.0, 1.0]], array![[f64::NAN, f64::INFINITY]], array![[0.0, 0.0]], Array2::zeros((0, 0))]
+        {
             let (low, high) = HeatMap::image(&values).color_range();
             assert!(low < high && high - low < 2.0, "{values} {low} {high}");
         }

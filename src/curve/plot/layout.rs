@@ -98,7 +98,8 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, panel: PlotPanel<'a, DB>)
     }
     for (index, (series, (_, color))) in colored().enumerate() {
         // Those of many series would be a tangle.
-        for (number, (_, component)) in series.components.iter().enumerate().filter(|_| plot.series.len() <= FEW_SERIES) {
+        for (number, (_, component)) in series.components.iter().enumerate().filter(|_| plot.series.len() <= FEW_SERIES)
+        {
             panel.component(component, style::component_color(index, number, plot.series.len()))?;
         }
         panel.curve(&series.curve, color)?;

@@ -86,9 +86,11 @@ pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<LegendEntry> {
             let name = only.name.as_deref().unwrap_or("data");
             entries.extend(has(Mark::Datum).then(|| entry(name, Picture::Disk, data.into())));
             entries.extend((!only.curve.is_empty()).then(|| entry("fit", Picture::Line, curve.into())));
-            entries.extend(only.components.iter().enumerate().map(|(number, (name, _))| {
-                entry(name, Picture::Dashes, style::component_color(0, number, 1).into())
-            }));
+            entries.extend(
+                only.components.iter().enumerate().map(|(number, (name, _))| {
+                    entry(name, Picture::Dashes, style::component_color(0, number, 1).into())
+                }),
+            );
         }
         [] | [_] => {}
         several => entries.extend(several.iter().enumerate().map(|(index, one)| {

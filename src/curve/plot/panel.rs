@@ -9,8 +9,8 @@ use plotters::prelude::*;
 use super::axis::PlotAxis;
 use super::legend::{self, LegendPlace, PICTURE};
 use super::parts::parts;
-use super::simplify::simplified;
 use super::series::{Band, Mark, Series, SeriesPoint};
+use super::simplify::simplified;
 use super::style::{self, CURVE, GRID, INK, SCALE, letters, px, stroke};
 use super::thinning::{self, MOST, Spot};
 

@@ -115,14 +115,18 @@ impl Times {
     }
 
     /// Counts from another origin, in days if it is a date and in seconds otherwise: returns the factor of a number and the summand
-    /// behind it. Returns nothing, and changes nothing, if only one of both origins has a date.
+    /// behind it. A time of day more than twelve hours before that of the origin is of the next day. Returns nothing, and changes nothing, if
+    /// only one of both origins has a date.
     pub(super) fn move_to(&mut self, origin: Moment, text: &str) -> Option<(f64, f64)> {
         let (of_days, are_seconds) = match (self.first.days, origin.days) {
             (Some(first), Some(origin)) => (DAY * (first - origin) as f64, self.first.seconds.is_some()),
             (None, None) => (0.0, true),
             _ => return None,
         };
-        let difference = of_days + self.first.seconds.unwrap_or(0.0) - origin.seconds.unwrap_or(0.0);
+        let mut difference = of_days + self.first.seconds.unwrap_or(0.0) - origin.seconds.unwrap_or(0.0);
+        if self.first.days.is_none() && difference < -0.5 * DAY {
+            difference += DAY;
+        }
         let own = if are_seconds { 1.0 } else { DAY };
         let unit = if origin.seconds.is_some() { 1.0 } else { DAY };
         *self = Times { first: origin, text: text.to_owned(), ..self.clone() };
@@ -272,6 +276,7 @@ mod tests {
         assert_eq!(moved("2024-03-01", "2024-02-29T12:00", 1.0), Some(1.5 * DAY));
         assert_eq!(moved("2024-03-01T06:00", "2024-03-01", 0.25 * DAY), Some(0.5));
         assert_eq!(moved("12:30", "12:00:00", 1.0), Some(1801.0));
+        assert_eq!(moved("00:15", "23:00:00", 1.0), Some(4501.0));
         assert!(moved("12:30", "2024-03-01", 1.0).is_none() && moved("2024-03-01", "12:30", 1.0).is_none());
     }
 

@@ -58,7 +58,7 @@ use crate::assignments::{self, NamedValue, Replicates};
       --acceleration always --scaling marquardt --ftol 1e-12 --xtol 1e-12 --gtol 1e-12 \\
       --max-evaluations 500
   marquardt fit growth.csv --model linear --since 2024-05-01 --plot growth.svg \\
-      --x-label 'days of May' --y-label 'height (cm)'
+      --x-label 'days of May' --y-label 'height (cm)' --legend lower-right
   marquardt fit line.csv --model linear --sigma sd --x-for 5.5 --x-for-sigma 0.2
   marquardt fit wells.csv --x-from-heading --model hill")]
 pub struct FitArguments {
