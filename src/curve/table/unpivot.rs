@@ -23,20 +23,21 @@ struct WideHeading {
 }
 
 impl Table {
-    /// Returns true if the heading plainly has predictors, as in `well,0.1,0.3,1,3,10`: columns of texts come first, and at least three
-    /// numbers, which ascend or descend, follow.
+    /// Returns true if the heading plainly has predictors, as in `well,0.1,0.3,1,3,10`: columns of texts come first, of which the heading is
+    /// a word or empty, and at least three numbers, which ascend or descend, follow.
     pub fn has_predictors_in_heading(&self) -> bool {
-        let WideHeading { others, predictors, first_row, .. } = self.wide_heading();
+        let WideHeading { names, others, predictors, first_row } = self.wide_heading();
         let is_text = |&place: &usize| {
             let column = &self.columns[place];
-            column.is_kept
-                && (first_row..self.rows()).all(|row| column.flaw_of(row).is_some() && !column.field(row).is_empty())
+            let rows = first_row..self.rows();
+            let is_text = |row: usize| column.flaw_of(row).is_some() && !column.field(row).is_empty();
+            let is_word = names[place].chars().count() > 1 && !names[place].contains(|c: char| c.is_ascii_digit());
+            column.is_kept && (is_word || names[place] == column.name) && rows.into_iter().all(is_text)
         };
         let values: Vec<f64> = predictors.iter().map(|&(_, value)| value).collect();
         let is_sorted = values.is_sorted() || values.iter().rev().is_sorted();
-        let is_first = others.iter().copied().eq(0..others.len());
+        let is_first = !others.is_empty() && others.iter().copied().eq(0..others.len());
         is_first
-            && !others.is_empty()
             && others.iter().all(is_text)
             && values.len() >= ENOUGH
             && is_sorted
@@ -146,6 +147,8 @@ mod tests {
             "well,1,1,1\nA,1,2,3\nB,2,3,4\n",
             "x,y\n1,2\n2,3\n",
             "c1,c2,c3,c4\nA,1,2,3\nB,2,3,5\n",
+            "A,1,2,3\nB,2,3,4\n",
+            "sample1,1,2,3\nsample2,2,3,4\n",
         ] {
             assert!(!table(text).has_predictors_in_heading(), "{text}");
         }
@@ -156,6 +159,12 @@ mod tests {
         let plate = table("Plate 7, run by Bob\nread,2024-05-01\n\nwell,0.1,0.3,1,3\nA1,5,12,,68\nA2,3,9,22,51\n");
         assert!(plate.has_predictors_in_heading());
         assert_eq!(plate.unpivoted().unwrap().lines(), [5, 5, 5, 5, 6, 6, 6, 6]);
+        // Whatever stands in a well.
+        let plate = table("Plate 7\n\nwell,0.1,0.3,1\nA1,5,12,68\nA2,over,above,beyond\nA3,3,9,51\nA4,3,9,51\n");
+        assert!(plate.has_predictors_in_heading() && plate.lines() == [3, 4, 5, 6, 7]);
+        // A heading of words is one.
+        let words = table("Sheet 7\n\nsample,a,b,c\nA,1,2,3\nB,2,3,4\n");
+        assert!(!words.has_predictors_in_heading() && words.column("b").unwrap() == [2.0, 3.0]);
     }
 
     #[test]
