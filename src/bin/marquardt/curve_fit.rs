@@ -155,6 +155,9 @@ fn prepared<'a, C: Curve<f64>>(mut fit: CurveFit<'a, f64, C>, method: &MethodArg
     fit
 }
 
+/// Setter of a tolerance.
+type SetTolerance = fn(LevenbergMarquardt<f64>, f64) -> LevenbergMarquardt<f64>;
+
 fn solver(method: &MethodArguments) -> Result<LevenbergMarquardt<f64>, Failure> {
     let mut solver = LevenbergMarquardt::new().with_cancel_token(interrupt::token());
     if let Some(damping) = method.damping {
@@ -166,7 +169,7 @@ fn solver(method: &MethodArguments) -> Result<LevenbergMarquardt<f64>, Failure> 
     if let Some(scaling) = method.scaling {
         solver = solver.with_scaling(scaling.into());
     }
-    let tolerances: [(_, _, fn(LevenbergMarquardt<f64>, f64) -> LevenbergMarquardt<f64>); 3] = [
+    let tolerances: [(_, _, SetTolerance); 3] = [
         ("--ftol", method.ftol, LevenbergMarquardt::with_ftol),
         ("--xtol", method.xtol, LevenbergMarquardt::with_xtol),
         ("--gtol", method.gtol, LevenbergMarquardt::with_gtol),
