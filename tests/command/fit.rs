@@ -287,7 +287,7 @@ fn outliers_are_left_out() {
     assert_eq!((outliers.len(), outliers[0]["line"].as_u64(), outliers[0]["x"].as_f64()), (1, Some(13), Some(11.0)));
     assert_eq!(report["data"]["observations"], 29);
     assert_eq!(folder.read("r.csv").lines().count(), 30);
-    assert!(!folder.read("r.csv").contains("\n13,") && folder.read("p.svg").contains("outliers"));
+    assert!(!folder.read("r.csv").contains("\n13,") && folder.read("p.svg").contains("left out"));
     assert!(fit(&["--outliers=0.001"]).solved().contains("Outliers, left out"));
     assert!(fit(&["--outliers=2"]).refused().contains("must be between 0 and 1"));
     assert!(fit(&["--outliers", "--robust"]).refused().contains("--robust"));

@@ -30,7 +30,11 @@ fn pictures_are_written() {
     folder.run(&["fit", "--plot", "fit.png"]).solved();
     assert!(std::fs::read(folder.path("fit.png")).unwrap().starts_with(b"\x89PNG"));
     let two = Folder::with("a,b,y\n1,2,3\n2,1,4\n3,5,9\n4,4,9\n");
-    let message = two.run(&["fit", "data.csv", "--formula", "p*a + q*b", "--y", "y", "--plot", "no.svg"]).refused();
+    two.run(&["fit", "data.csv", "--formula", "p*a + q*b", "--y", "y", "--plot", "two.svg"]);
+    assert!(two.read("two.svg").contains("<image"));
+    let three = Folder::with("a,b,c,y\n1,2,0,3\n2,1,1,4\n3,5,0,9\n4,4,2,9\n");
+    let message =
+        three.run(&["fit", "data.csv", "--formula", "p*a + q*b + c", "--y", "y", "--plot", "no.svg"]).refused();
     assert!(message.contains("predictor"), "{message}");
 }
 

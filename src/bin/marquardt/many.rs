@@ -56,7 +56,10 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
     // Begun where the first fits have been accepted.
     let names = stack.names().map(<[String]>::to_vec);
     let create = || ResultFile::create(arguments.out.as_deref(), &before, curve.parameters(), names.clone());
-    let mut page = arguments.report.as_ref().map(|_| ManyPage::of(arguments, &curve, &x, &before, names.as_deref(), stack.x_label()));
+    let mut page = arguments
+        .report
+        .as_ref()
+        .map(|_| ManyPage::of(arguments, &curve, &x, &before, names.as_deref(), stack.x_label()));
     let mut results = None;
     let bar = ProgressBar::new(total as u64).with_style(
         ProgressStyle::with_template("{wide_bar} {pos}/{len} fits, {eta} left").expect("the template is sound"),

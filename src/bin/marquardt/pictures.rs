@@ -82,7 +82,9 @@ impl<'r> Pictures<'r> {
         if let Some(path) = &output.plot {
             let plot = self.plot.title(title);
             let plot = match &data.x_names[..] {
-                [first, second] => plot.x_label(output.x_label.as_ref().unwrap_or(first)).y_label(second).color_label(y),
+                [first, second] => {
+                    plot.x_label(output.x_label.as_ref().unwrap_or(first)).y_label(second).color_label(y)
+                }
                 _ => plot.x_label(x).y_label(y),
             };
             output::draw(plot, output, path)?;

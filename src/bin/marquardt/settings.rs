@@ -44,7 +44,8 @@ impl Settings {
         let written = written(matches, &options)?;
         if let Command::Fit(fit) = &mut arguments.command {
             fit.settings.words = without_config(&all[1..]);
-            fit.settings.options = options.into_iter().map(|(name, value)| given_option(name, value, &of_file)).collect();
+            fit.settings.options =
+                options.into_iter().map(|(name, value)| given_option(name, value, &of_file)).collect();
         }
         Ok(Settings { arguments, written })
     }

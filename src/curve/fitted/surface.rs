@@ -19,7 +19,8 @@ impl<T: Real> FittedCurve<'_, T> {
     /// responses below; none of another curve.
     pub(in crate::curve) fn surface(&self) -> Option<Result<Plot, PlotError>> {
         let data = &self.checked.data;
-        let is_drawn = data.predictors_in_row() == 2 && data.outputs() == 1 && self.checked.curve.data_set_names().is_empty();
+        let is_drawn =
+            data.predictors_in_row() == 2 && data.outputs() == 1 && self.checked.curve.data_set_names().is_empty();
         is_drawn.then(|| self.drawn_surface())
     }
 
@@ -39,7 +40,8 @@ impl<T: Real> FittedCurve<'_, T> {
         let points = column(0).zip(column(1)).zip(observed).map(|((x, y), value)| (x, y, value));
         let map = HeatMap::surface(&values, x, y).points(points);
         let fitted = self.fitted();
-        let residuals = fitted.iter().zip(self.residuals()).map(|(fitted, residual)| (fitted.to_f64(), residual.to_f64()));
+        let residuals =
+            fitted.iter().zip(self.residuals()).map(|(fitted, residual)| (fitted.to_f64(), residual.to_f64()));
         let ends = range(fitted.iter().map(|fitted| fitted.to_f64()));
         let zero = Series::new().points(residuals).curve([(ends.start, 0.0), (ends.end, 0.0)]);
         let below = Plot::new().x_label("fitted").y_label("residual").series(zero);

@@ -12,7 +12,9 @@ use crate::problem::EvaluationError;
 #[non_exhaustive]
 pub enum PlotError {
     /// A fitted curve has more predictors than are drawn, or none.
-    #[error("curves of one predictor are drawn, and of a single data set those of two with one response; this one has {predictors} predictors")]
+    #[error(
+        "curves of one predictor are drawn, and of a single data set those of two with one response; this one has {predictors} predictors"
+    )]
     NotOnePredictor {
         /// Its predictors.
         predictors: usize,

@@ -16,7 +16,7 @@ const GAP: f64 = 18.0;
 /// Steps of the colour bar.
 const STEPS: i32 = 128;
 
-/// Pixels, three bytes each, and the place of the picture that they fill.
+/// Pixels, an index of the palette each, and the place of the picture that they fill.
 pub(super) struct Raster {
     pub(super) left: i32,
     pub(super) top: i32,
@@ -32,7 +32,8 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, map: &HeatMap, area
     let height = height as i32 - px(BELOW);
     let colors = map.color_range();
     let bar = PlotAxis::within(colors.0..colors.1).with_ticks((height / px(36.0)).clamp(3, 8) as usize);
-    let y = PlotAxis::within(map.y.clone()).reversed(map.is_image).with_ticks((height / px(36.0)).clamp(3, 10) as usize);
+    let y =
+        PlotAxis::within(map.y.clone()).reversed(map.is_image).with_ticks((height / px(36.0)).clamp(3, 10) as usize);
     let widest = |axis: &PlotAxis| -> DrawResult<f64, DB> {
         let widths = axis.tick_labels().map(|label| width(area, label, style::NUMBER));
         Ok(widths.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
@@ -73,6 +74,8 @@ fn draw_bar<DB: DrawingBackend>(
         let [low, high] = [step, step + 1].map(|step| bottom - (bottom - top) * step / STEPS);
         let share = (f64::from(step) + 0.5) / f64::from(STEPS);
         let [red, green, blue] = color(colors.0 + share * (colors.1 - colors.0), colors);
+        // A step reaches below the next, so that no gap is seen.
+        let high = (high - px(1.0)).max(top);
         area.draw(&Rectangle::new([(left, high), (right, low)], RGBColor(red, green, blue).filled()))?;
     }
     let mut widest = 0.0_f64;

@@ -50,7 +50,9 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --counts --write-config study.toml
   marquardt fit --config study.toml --profile
   marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1
-  marquardt fit peak.csv --model gaussian+linear --profile --report fit.html")]
+  marquardt fit peak.csv --model gaussian+linear --profile --report fit.html
+  marquardt fit peak.csv --model gaussian+linear --plot peak.svg --size 1200x800 --legend upper-left \\
+      --x-label 'energy (keV)' --y-label counts")]
 pub struct FitArguments {
     #[command(flatten)]
     pub data: DataArguments,

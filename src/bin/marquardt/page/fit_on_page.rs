@@ -151,9 +151,13 @@ impl FitOnPage<'_, '_> {
             json!([column(|edge| edge.0), column(|edge| edge.1), column(|edge| edge.2)])
         };
         let line = |points: &[(f64, f64)]| {
-            json!([column(points.iter().map(|point| point.0), DIGITS), column(points.iter().map(|point| point.1), DIGITS)])
+            json!([
+                column(points.iter().map(|point| point.0), DIGITS),
+                column(points.iter().map(|point| point.1), DIGITS)
+            ])
         };
-        let terms = series.components().map(|(name, line_of)| json!({ "name": name, "line": line(&fewer(line_of, step)) }));
+        let terms =
+            series.components().map(|(name, line_of)| json!({ "name": name, "line": line(&fewer(line_of, step)) }));
         let outliers = if self.is_over_x() { self.outliers } else { &[] };
         json!({
             "name": self.name.into_iter().chain(name).collect::<Vec<_>>().join(" "),

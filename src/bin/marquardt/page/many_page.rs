@@ -141,7 +141,9 @@ impl<'a> ManyPage<'a> {
 
     fn is_in_sample(&self, index: usize) -> bool {
         match self.image() {
-            Some([_, columns]) => (index / columns).is_multiple_of(self.step) && (index % columns).is_multiple_of(self.step),
+            Some([_, columns]) => {
+                (index / columns).is_multiple_of(self.step) && (index % columns).is_multiple_of(self.step)
+            }
             None => index.is_multiple_of(self.step),
         }
     }
@@ -167,7 +169,9 @@ impl<'a> ManyPage<'a> {
             let misfit = self.misfit(found.cost[fit], found.degrees_of_freedom[fit]);
             let sampled = self.is_in_sample(index).then(record);
             let reason = if !status.is_converged() {
-                (self.failed.len() < EXTREME || self.total <= FEW).then_some(Reason::Failed)
+                let is_seen = y.iter().any(|y| y.is_finite());
+                (is_seen && (self.of_reason(Reason::Failed).count() < EXTREME || self.total <= FEW))
+                    .then_some(Reason::Failed)
             } else if index.is_multiple_of(spread) {
                 Some(Reason::Spread)
             } else {
@@ -206,12 +210,14 @@ impl<'a> ManyPage<'a> {
     fn is_extreme(&self, misfit: f64) -> bool {
         let mut known = self.of_reason(Reason::Misfit);
         misfit.is_finite()
-            && (self.of_reason(Reason::Misfit).count() < EXTREME || known.any(|(_, drawn)| drawn.record.misfit < misfit))
+            && (self.of_reason(Reason::Misfit).count() < EXTREME
+                || known.any(|(_, drawn)| drawn.record.misfit < misfit))
     }
 
     fn draw(&mut self, drawn: Drawn) {
         if drawn.reason == Reason::Misfit && self.of_reason(Reason::Misfit).count() == EXTREME {
-            let least = self.of_reason(Reason::Misfit).min_by(|(_, a), (_, b)| a.record.misfit.total_cmp(&b.record.misfit));
+            let least =
+                self.of_reason(Reason::Misfit).min_by(|(_, a), (_, b)| a.record.misfit.total_cmp(&b.record.misfit));
             let place = least.map(|(place, _)| place).expect("there are several");
             self.drawn.remove(place);
         }

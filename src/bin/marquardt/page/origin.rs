@@ -25,7 +25,8 @@ pub fn of(file: Option<&Path>, are_several: bool, settings: &SettingsArguments) 
     let version = env!("CARGO_PKG_VERSION");
     let given = std::env::args_os().skip(1).collect::<Vec<_>>();
     let whole = settings.config.as_ref().map(|_| command(&settings.words));
-    let options: Vec<_> = settings.options.iter().map(|option| json!([option.name, option.value, option.is_of_file])).collect();
+    let options: Vec<_> =
+        settings.options.iter().map(|option| json!([option.name, option.value, option.is_of_file])).collect();
     Ok(json!({
         "command": command(&given), "whole_command": whole, "version": version, "seconds": seconds, "file": name, "sha256": hash,
         "config": settings.config, "options": options,
@@ -46,5 +47,9 @@ fn command(words: &[OsString]) -> String {
 /// A word as a shell reads it back.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_=+,.:/@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
