@@ -29,11 +29,12 @@ fn pictures_are_written() {
     assert!(folder.read("fit.svg").contains("95 % confidence band"));
     folder.run(&["fit", "--plot", "fit.png"]).solved();
     assert!(std::fs::read(folder.path("fit.png")).unwrap().starts_with(b"\x89PNG"));
-    let several = Folder::with("a,b,c,y\n1,2,0,3\n2,1,1,4\n3,5,2,9\n4,4,4,9\n");
-    let fit = |formula: &str| several.run(&["fit", "data.csv", "--formula", formula, "--y", "y", "--plot", "map.svg"]);
-    fit("p*a + q*b").solved();
-    assert!(several.read("map.svg").starts_with("<svg"));
-    let message = fit("p*a + q*b + r*c").refused();
+    let two = Folder::with("a,b,y\n1,2,3\n2,1,4\n3,5,9\n4,4,9\n");
+    two.run(&["fit", "data.csv", "--formula", "p*a + q*b", "--y", "y", "--plot", "two.svg"]);
+    assert!(two.read("two.svg").contains("<image"));
+    let three = Folder::with("a,b,c,y\n1,2,0,3\n2,1,1,4\n3,5,0,9\n4,4,2,9\n");
+    let message =
+        three.run(&["fit", "data.csv", "--formula", "p*a + q*b + c", "--y", "y", "--plot", "no.svg"]).refused();
     assert!(message.contains("predictor"), "{message}");
 }
 

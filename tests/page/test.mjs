@@ -137,7 +137,7 @@ const FURTHER = {
   },
   async settings(page) {
     const all = await texts(page, 'main');
-    assert.match(all, /marquardt fit --bounds=k=0.. --formula='?a/);
+    assert.match(all, /marquardt fit --bounds=k=0.. '--formula=a/);
     const rows = await page.$$eval('[aria-label="Options in force"] tbody tr', rows => rows.map(row => row.textContent));
     assert(rows.includes('max-iterations80study.toml') && rows.includes('yythe command line'), rows.join());
   },

@@ -16,7 +16,7 @@ const GAP: f64 = 18.0;
 /// Steps of the colour bar.
 const STEPS: i32 = 128;
 
-/// Pixels, three bytes each, and the place of the picture that they fill.
+/// Pixels, an index of the palette each, and the place of the picture that they fill.
 pub(super) struct Raster {
     pub(super) left: i32,
     pub(super) top: i32,
@@ -74,6 +74,8 @@ fn draw_bar<DB: DrawingBackend>(
         let [low, high] = [step, step + 1].map(|step| bottom - (bottom - top) * step / STEPS);
         let share = (f64::from(step) + 0.5) / f64::from(STEPS);
         let [red, green, blue] = color(colors.0 + share * (colors.1 - colors.0), colors);
+        // A step reaches below the next, so that no gap is seen.
+        let high = (high - px(1.0)).max(top);
         area.draw(&Rectangle::new([(left, high), (right, low)], RGBColor(red, green, blue).filled()))?;
     }
     let mut widest = 0.0_f64;

@@ -100,23 +100,34 @@ impl HeatMap {
         }
     }
 
-    /// The cells as pixels, three bytes each, from the left to the right and from the top down, not more than `most` along either side: of more
-    /// cells, evenly spaced ones.
+    /// The cells as pixels, an index of the [palette] each, from the left to the right and from the top down, not more than `most` along either
+    /// side: of more cells, evenly spaced ones.
     pub(super) fn pixels(&self, most: usize) -> ([usize; 2], Vec<u8>) {
         let (rows, columns) = self.values.dim();
-        let range = self.color_range();
+        let (low, high) = self.color_range();
+        let level = |value: f64| ((value - low) / (high - low)).clamp(0.0, 1.0) * f64::from(LEVELS - 1);
         let [height, width] = [rows, columns].map(|count| count.min(most));
-        let mut pixels = Vec::with_capacity(3 * height * width);
+        let mut pixels = Vec::with_capacity(height * width);
         for row in 0..height {
             let row = (2 * row + 1) * rows / (2 * height);
             let row = if self.is_image { row } else { rows - 1 - row };
             for column in 0..width {
                 let column = (2 * column + 1) * columns / (2 * width);
-                pixels.extend(color(self.values[[row, column]], range));
+                let value = self.values[[row, column]];
+                pixels.push(if value.is_finite() { level(value).round() as u8 } else { LEVELS });
             }
         }
         ([width, height], pixels)
     }
+}
+
+/// Number of colours of pixels.
+const LEVELS: u8 = 255;
+
+/// The colours of pixels, and that of those without a value.
+pub(super) fn palette() -> Vec<[u8; 3]> {
+    let last = f64::from(LEVELS - 1);
+    (0..LEVELS).map(|level| color(f64::from(level), (0.0, last))).chain([NOTHING]).collect()
 }
 
 /// The colour of a value.
@@ -158,15 +169,17 @@ mod tests {
         let values = array![[0.0, 1.0], [2.0, 3.0]];
         let image = HeatMap::image(&values).colors(0.0..=3.0).pixels(10);
         let surface = HeatMap::surface(&values, 0.0..1.0, 0.0..1.0).colors(0.0..=3.0).pixels(10);
-        assert_eq!((image.0, image.1[..3].to_vec()), ([2, 2], COLORS[0].to_vec()));
-        assert_eq!((surface.0, surface.1[..3].to_vec()), ([2, 2], color(2.0, (0.0, 3.0)).to_vec()));
+        assert_eq!(image, ([2, 2], vec![0, 85, 169, 254]));
+        assert_eq!(surface, ([2, 2], vec![169, 254, 0, 85]));
+        let (colors, none) = (palette(), HeatMap::image(&array![[f64::NAN]]).pixels(1).1);
+        assert_eq!([colors[0], colors[254], colors[usize::from(none[0])]], [COLORS[0], COLORS[8], NOTHING]);
     }
 
     #[test]
     fn cells_are_thinned_evenly() {
         let values = Array2::from_shape_fn((7, 1000), |(_, column)| column as f64);
         let ([width, height], pixels) = HeatMap::image(&values).colors(0.0..=999.0).pixels(100);
-        assert_eq!(([width, height], pixels.len()), ([100, 7], 2100));
-        assert_eq!(pixels[..3], color(5.0, (0.0, 999.0)));
+        assert_eq!(([width, height], pixels.len()), ([100, 7], 700));
+        assert_eq!([pixels[0], pixels[99]], [1, 254 - 1]);
     }
 }

@@ -16,11 +16,18 @@ const GUTTER: f64 = 18.0;
 const RESIDUALS: f64 = 0.27;
 /// The share of a heat map above another plot.
 const MAP: f64 = 0.68;
-/// Series whose components are drawn.
-const FEW_SERIES: usize = 4;
+/// Numbers of series up to which components and bands are drawn; those of more would be a tangle.
+const COMPONENTS: usize = 4;
+pub(super) const BANDS: usize = 12;
 
 /// Draws a plot, and returns the pixels of heat maps, which go below all else.
 pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) -> DrawResult<Vec<Raster>, DB> {
+    if let Some(right) = &plot.right {
+        let (left_half, right_half) = area.split_horizontally(area.dim_in_pixel().0 / 2);
+        let mut rasters = draw(&Plot { right: None, ..plot.clone() }, &left_half)?;
+        rasters.append(&mut draw(right, &right_half)?);
+        return Ok(rasters);
+    }
     if let Some(lower) = &plot.lower {
         let is_map = plot.heat_map.is_some();
         let share = if is_map { MAP } else { 0.5 };
@@ -85,7 +92,7 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
 fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, panel: PlotPanel<'a, DB>) -> DrawResult<(), DB> {
     let mut panel = panel.of_series(plot.series.len());
     let colored = || plot.series.iter().enumerate().map(|(index, one)| (one, style::colors(index, plot.series.len())));
-    for (series, (_, color)) in colored() {
+    for (series, (_, color)) in colored().filter(|_| plot.series.len() <= BANDS) {
         let prediction = series.prediction_band.iter().map(|band| (band, style::PREDICTION));
         let confidence = series.confidence_band.iter().map(|band| (band, style::CONFIDENCE));
         for (band, opacity) in prediction.chain(confidence) {
@@ -97,8 +104,7 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, panel: PlotPanel<'a, DB>)
         panel.points(points, color)?;
     }
     for (index, (series, (_, color))) in colored().enumerate() {
-        // Those of many series would be a tangle.
-        for (number, (_, component)) in series.components.iter().enumerate().filter(|_| plot.series.len() <= FEW_SERIES)
+        for (number, (_, component)) in series.components.iter().enumerate().filter(|_| plot.series.len() <= COMPONENTS)
         {
             panel.component(component, style::component_color(index, number, plot.series.len()))?;
         }

@@ -3,6 +3,7 @@
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
+use super::layout::BANDS;
 use super::series::{Band, Mark, Series};
 use super::style::{self, INK, px, stroke};
 use super::thinning::MOST_BARS;
@@ -70,7 +71,7 @@ pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<LegendEntry> {
     let patch = |band_of: fn(&Series) -> &Option<Band>, kind: &str, opacity| {
         let found = series.iter().find_map(|one| band_of(one).as_ref());
         let name = |found: &Band| format!("{} % {kind} band", (found.level * 1e4).round() / 100.0);
-        found.map(|found| entry(&name(found), Picture::Patch, band.mix(opacity)))
+        found.filter(|_| series.len() <= BANDS).map(|found| entry(&name(found), Picture::Patch, band.mix(opacity)))
     };
     let mut further = Vec::new();
     further.extend(patch(|one| &one.confidence_band, "confidence", style::CONFIDENCE));
@@ -79,7 +80,7 @@ pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<LegendEntry> {
     further.extend(has(Mark::Omitted).then(|| entry("left out", Picture::Cross, mark.into())));
     let count: usize = series.iter().map(|one| one.points.len()).sum();
     let thinned = || entry(&format!("{drawn} of {count} points drawn"), Picture::Disk, mark.into());
-    further.extend((count > MOST_BARS && drawn < count).then(thinned));
+    further.extend((count > MOST_BARS[1] && drawn < count).then(thinned));
     let mut entries = Vec::new();
     match series {
         [only] if only.name.is_some() || !further.is_empty() || !only.components.is_empty() => {

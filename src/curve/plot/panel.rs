@@ -12,7 +12,7 @@ use super::parts::parts;
 use super::series::{Band, Mark, Series, SeriesPoint};
 use super::simplify::simplified;
 use super::style::{self, CURVE, GRID, INK, SCALE, letters, px, stroke};
-use super::thinning::{self, MOST, Spot};
+use super::thinning::{self, MOST, MOST_BARS, Spot};
 
 pub(super) type Area<DB> = DrawingArea<DB, Shift>;
 /// Result of drawing on a backend.
@@ -33,7 +33,7 @@ const TICK: f64 = 4.0;
 
 /// Distance in pixels by which a line may be off, and the number of series for which it is twice as large.
 const TOLERANCE: f64 = 0.15;
-const MANY_SERIES: f64 = 100.0;
+const MANY_SERIES: f64 = 50.0;
 
 /// Returns an upper bound of a text's width; browsers write wider than Plotters estimates.
 pub(super) fn width<DB: DrawingBackend>(area: &Area<DB>, text: &str, size: f64) -> DrawResult<f64, DB> {
@@ -173,8 +173,12 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         let all: Vec<_> = all.filter_map(|(index, point)| Some((self.spot(index, &point)?, index, point))).collect();
         let mut few = vec![Vec::new(); series.len()];
         let spots: Vec<_> = all.iter().map(|&(spot, ..)| spot).collect();
-        let has_bars = all.iter().any(|(.., point)| point.error > 0.0 || point.x_error > 0.0);
-        for place in thinning::drawn(&spots, if has_bars { thinning::MOST_BARS } else { MOST }) {
+        let has = |error: fn(&SeriesPoint) -> f64| all.iter().any(|(.., point)| error(point) > 0.0);
+        let most = match usize::from(has(|point| point.error)) + usize::from(has(|point| point.x_error)) {
+            0 => MOST,
+            directions => MOST_BARS[directions - 1],
+        };
+        for place in thinning::drawn(&spots, most) {
             let (_, index, point) = all[place];
             few[index].push(point);
         }
@@ -205,11 +209,21 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         });
         let bars: Vec<_> = bars.collect();
         self.chart.draw_series(bars)?;
+        // The caps of many bars would cover each other.
+        let has_caps = points.len() <= FEW;
+        let bare = points.iter().filter(|point| point.error > 0.0 && point.mark == Mark::Datum && !has_caps);
+        let bare = bare.filter_map(|point| {
+            let x = self.x.place(point.x)?;
+            let [low, high] = [-1.0, 1.0].map(|side| self.y.nearest(point.y + side * point.error));
+            Some(PathElement::new([(x, low?), (x, high?)], bar))
+        });
+        let bare: Vec<_> = bare.collect();
+        self.chart.draw_series(bare)?;
         let elements = points.iter().filter_map(|point| {
             let at = (self.x.place(point.x)?, self.y.place(point.y)?);
             let ends = (self.y.nearest(point.y - point.error), self.y.nearest(point.y + point.error));
             let element: DynElement<'static, DB, (f64, f64)> = match (point.mark, ends) {
-                (Mark::Datum, (Some(low), Some(high))) if point.error > 0.0 => {
+                (Mark::Datum, (Some(low), Some(high))) if point.error > 0.0 && has_caps => {
                     ErrorBar::new_vertical(at.0, low, at.1, high, bar, 2 * px(radius) as u32).into_dyn()
                 }
                 (Mark::Datum, _) => Circle::new(at, px(radius), color.filled()).into_dyn(),

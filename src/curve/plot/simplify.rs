@@ -6,6 +6,30 @@ type Place = (f64, f64);
 /// Indices of the points of a line that are kept: those that are left out are within `tolerance` of the line through the others (Ramer, 1972;
 /// Douglas and Peucker, 1973).
 pub(super) fn simplified(line: &[Place], tolerance: f64) -> Vec<usize> {
+    let ends = ends_in_columns(line);
+    let few: Vec<Place> = ends.iter().map(|&index| line[index]).collect();
+    kept(&few, tolerance).into_iter().map(|index| ends[index]).collect()
+}
+
+/// Of points that follow each other in one column of pixels, the first, the last, the lowest and the highest.
+fn ends_in_columns(line: &[Place]) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut first = 0;
+    for run in line.chunk_by(|a, b| a.0.floor() == b.0.floor()) {
+        let by_height = |a: &usize, b: &usize| line[*a].1.total_cmp(&line[*b].1);
+        let indices = || first..first + run.len();
+        let outermost = [indices().min_by(by_height), indices().max_by(by_height)];
+        let mut own: Vec<usize> =
+            [first, first + run.len() - 1].into_iter().chain(outermost.into_iter().flatten()).collect();
+        own.sort_unstable();
+        own.dedup();
+        ends.append(&mut own);
+        first += run.len();
+    }
+    ends
+}
+
+fn kept(line: &[Place], tolerance: f64) -> Vec<usize> {
     let Some(last) = line.len().checked_sub(1) else { return Vec::new() };
     let mut is_kept = vec![false; line.len()];
     (is_kept[0], is_kept[last]) = (true, true);
@@ -53,5 +77,16 @@ mod tests {
                 assert!(distance(wave[index], wave[pair[0]], wave[pair[1]]) <= 0.3);
             }
         }
+    }
+
+    #[test]
+    fn noise_keeps_its_ends() {
+        let noise: Vec<Place> =
+            (0..100_000).map(|i| (0.008 * f64::from(i), (1e4 * f64::from(i).sin()).fract())).collect();
+        let kept = simplified(&noise, 0.001);
+        assert!(kept.len() <= 4 * 801, "{}", kept.len());
+        let highest = |indices: &mut dyn Iterator<Item = usize>| indices.map(|i| noise[i].1).fold(-2.0, f64::max);
+        let column = |index: &usize| noise[*index].0.floor() == 77.0;
+        assert_eq!(highest(&mut kept.into_iter().filter(column)), highest(&mut (0..noise.len()).filter(column)));
     }
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 
 /// Points that a panel shows at most, unless each is alone in its cell.
-pub(super) const MOST: usize = 6000;
-/// The same of points with error bars.
-pub(super) const MOST_BARS: usize = 1000;
+pub(super) const MOST: usize = 4000;
+/// The same of points with error bars in one direction, and in both.
+pub(super) const MOST_BARS: [usize; 2] = [3600, 2400];
 
 /// Side of the smallest cells, in pixels.
 const SMALLEST: f64 = 2.0;

@@ -60,7 +60,9 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit growth.csv --model linear --since 2024-05-01 --plot growth.svg \\
       --x-label 'days of May' --y-label 'height (cm)' --legend lower-right
   marquardt fit line.csv --model linear --sigma sd --x-for 5.5 --x-for-sigma 0.2
-  marquardt fit wells.csv --x-from-heading --model hill")]
+  marquardt fit wells.csv --x-from-heading --model hill
+  marquardt fit peak.csv --model gaussian+linear --plot peak.svg --size 1200x800 --legend upper-left \\
+      --x-label 'energy (keV)' --y-label counts")]
 pub struct FitArguments {
     #[command(flatten)]
     pub data: DataArguments,

@@ -169,7 +169,9 @@ impl<'a> ManyPage<'a> {
             let misfit = self.misfit(found.cost[fit], found.degrees_of_freedom[fit]);
             let sampled = self.is_in_sample(index).then(record);
             let reason = if !status.is_converged() {
-                (self.failed.len() < EXTREME || self.total <= FEW).then_some(Reason::Failed)
+                let is_seen = y.iter().any(|y| y.is_finite());
+                (is_seen && (self.of_reason(Reason::Failed).count() < EXTREME || self.total <= FEW))
+                    .then_some(Reason::Failed)
             } else if index.is_multiple_of(spread) {
                 Some(Reason::Spread)
             } else {
