@@ -6,7 +6,7 @@ const FIT: [&str; 6] = ["fit", "data.csv", "--formula", "a*exp(-k*t)+c", "--star
 
 /// Data of groups, a line each.
 fn groups(count: usize) -> Folder {
-    let row = |i: usize| format!("g{},{},{}\n", i / 5, i % 5, 2 * (i % 5) + i / 5 + usize::from(i % 2 == 0));
+    let row = |i: usize| format!("g{},{},{}\n", i / 5, i % 5, 2 * (i % 5) + i / 5 + usize::from(i.is_multiple_of(2)));
     Folder::with("group,x,y\n".to_owned() + &(0..5 * count).map(row).collect::<String>())
 }
 
