@@ -38,7 +38,7 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, map: &HeatMap, area
         let widths = axis.tick_labels().map(|label| width(area, label, style::NUMBER));
         Ok(widths.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
     };
-    let has_label = !map.label.is_empty() || bar.label("") != "";
+    let has_label = !map.label.is_empty() || !bar.label("").is_empty();
     let right = px(GAP + BAR + 10.0) + widest(&bar)? as i32 + if has_label { px(style::LABEL + 8.0) } else { 0 };
     let left = widest(&y)? as i32 + px(style::LABEL + 16.0);
     let mut room = [total as i32 - left - right, height];

@@ -95,10 +95,12 @@ function manyPlate() {
   return plateSection(data.rows.map(row => row[0]), [...data.parameters, data.misfit], data.rows.map(([, values, , misfit, , isGood]) => (isGood ? [...values, misfit] : [])), act);
 }
 
+const sampleHint = () => (data.sampled < data.total ? [make('p', { class: 'hint', text: `Of ${data.sampled.toLocaleString('en')} of the ${data.total.toLocaleString('en')} fits, spread evenly.` })] : []);
+
 /** The page of many fits. */
 function pageOfMany() {
   const figures = data.distributions.map(distributionFigure);
-  const content = [manyStatus(), imageSection(), manyPlate(), figures.length ? section('Distributions', make('div', { class: 'figures' }, ...figures)) : null, multiplesSection(), large, manyTable(), failedSection(), originSection()];
+  const content = [manyStatus(), imageSection(), manyPlate(), figures.length ? section('Distributions', make('div', { class: 'figures' }, ...figures), ...sampleHint()) : null, multiplesSection(), large, manyTable(), failedSection(), originSection()];
   const render = () => data.drawn.length && showFit(data.drawn.find(drawn => drawn.reason === 'spread') || data.drawn[0], true);
   return { formula: data.model, content: content.filter(Boolean), render };
 }
