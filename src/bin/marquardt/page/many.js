@@ -48,7 +48,8 @@ function showFit(drawn, isFirst) {
 
 /** Small pictures of some fits. */
 function multiplesSection() {
-  const titles = { failed: 'Some of those that failed', misfit: `Those with the largest ${data.misfit}`, spread: data.drawn.length < data.total ? 'Spread evenly' : 'All' };
+  const failed = data.drawn.filter(drawn => drawn.reason === 'failed').length;
+  const titles = { failed: failed < data.total - data.converged ? 'Some of those that failed' : 'Those that failed', misfit: `Those with the largest ${data.misfit}`, spread: data.drawn.length < data.total ? 'Spread evenly' : 'All' };
   const groups = Object.entries(titles).map(([reason, title]) => {
     const own = data.drawn.filter(drawn => drawn.reason === reason);
     if (reason === 'misfit') own.sort((a, b) => b.fit[3] - a.fit[3]);
@@ -95,10 +96,13 @@ function manyPlate() {
   return plateSection(data.rows.map(row => row[0]), [...data.parameters, data.misfit], data.rows.map(([, values, , misfit, , isGood]) => (isGood ? [...values, misfit] : [])), act);
 }
 
+const sampleHint = () => (data.sampled < data.total ? [make('p', { class: 'hint', text: `Of ${data.sampled.toLocaleString('en')} of the ${data.total.toLocaleString('en')} fits, spread evenly.` })] : []);
+
 /** The page of many fits. */
 function pageOfMany() {
-  const figures = data.distributions.map(distributionFigure);
-  const content = [manyStatus(), imageSection(), manyPlate(), figures.length ? section('Distributions', make('div', { class: 'figures' }, ...figures)) : null, multiplesSection(), large, manyTable(), failedSection(), originSection()];
+  // A few fits have no distribution to speak of.
+  const figures = data.converged < 5 ? [] : data.distributions.map(distributionFigure);
+  const content = [manyStatus(), imageSection(), manyPlate(), figures.length ? section('Distributions', make('div', { class: 'figures' }, ...figures), ...sampleHint()) : null, multiplesSection(), large, manyTable(), failedSection(), originSection()];
   const render = () => data.drawn.length && showFit(data.drawn.find(drawn => drawn.reason === 'spread') || data.drawn[0], true);
   return { formula: data.model, content: content.filter(Boolean), render };
 }
