@@ -1,83 +1,51 @@
 //! Drawing of a graph before and after the solve.
 
-use std::fmt::Write;
+use marquardt::curve::{LegendPlace, Plot, Series};
 
-use crate::g2o::Graph;
+use crate::g2o::{Edge, Graph};
 
-/// Width and height of a panel, in pixels.
-const SIZE: f64 = 560.0;
-/// Space around the graph in a panel, in pixels.
-const MARGIN: f64 = 24.0;
-/// Height of the titles, in pixels.
-const TITLE: f64 = 36.0;
+/// Width and height of the picture, in pixels.
+const SIZE: (u32, u32) = (1240, 640);
+/// Loop closures that are drawn, at most.
+const LOOP_CLOSURES: usize = 2500;
 
-/// Graphs of the same vertices side by side, as an SVG file; each panel has a scale of its own. Graphs in space are
-/// projected on the two axes of largest spread.
+/// Graphs of the same vertices side by side, as an SVG file; each has a scale of its own. Graphs in space are projected on the two axes of
+/// largest spread.
 pub fn svg(before: &Graph, after: &Graph, titles: [&str; 2]) -> String {
-    let (width, height) = (2.0 * SIZE, SIZE + TITLE);
     let axes = widest_axes(after);
-    let mut svg = format!(
-        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         xmlns=\"http://www.w3.org/2000/svg\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
-    );
-    for (panel, (graph, title)) in [before, after].into_iter().zip(titles).enumerate() {
-        let left = panel as f64 * SIZE;
-        let names = axes.map(|axis| ["x", "y", "z"][axis]);
-        write!(
-            svg,
-            "<g transform=\"translate({left} 0)\">\n<text x=\"{}\" y=\"24\" text-anchor=\"middle\" \
-             font-family=\"sans-serif\" font-size=\"15\">{title} ({}, {})</text>\n{}</g>\n",
-            SIZE / 2.0,
-            names[0],
-            names[1],
-            lines(graph, axes)
-        )
-        .expect("strings can be written to");
-    }
-    svg + "</svg>\n"
+    let drawn = |graph, title: &str| panel(graph, axes).title(title);
+    let left = drawn(before, titles[0]).legend(LegendPlace::None);
+    left.beside(drawn(after, titles[1])).size(SIZE.0, SIZE.1).to_svg()
 }
 
-/// Edges as lines, odometry above loop closures, and constant vertices as dots.
-fn lines(graph: &Graph, axes: [usize; 2]) -> String {
-    let positions: Vec<[f64; 2]> = (0..graph.vertices.len())
-        .map(|vertex| {
-            let position = graph.position(vertex);
-            axes.map(|axis| position[axis])
-        })
-        .collect();
-    let ends = |axis: usize| {
-        let all = positions.iter().map(|position| position[axis]);
-        all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
+/// One graph: odometry above loop closures, and constant vertices as dots.
+fn panel(graph: &Graph, axes: [usize; 2]) -> Plot {
+    let place = |vertex: usize| {
+        let position = graph.position(vertex);
+        (position[axes[0]], position[axes[1]])
     };
-    let [(left, right), (bottom, top)] = [ends(0), ends(1)];
-    let span = (right - left).max(top - bottom);
-    let scale = if span > 0.0 { (SIZE - 2.0 * MARGIN) / span } else { 0.0 };
-    // The middle of the graph is in the middle of the panel; the second axis points upwards.
-    let pixel = |vertex: usize| {
-        let [x, y] = positions[vertex];
-        let (x, y) = (x - left - 0.5 * (right - left), y - bottom - 0.5 * (top - bottom));
-        (0.5 * SIZE + scale * x, TITLE + 0.5 * SIZE - scale * y)
-    };
-    let mut text = String::new();
-    for (is_loop_closure, color) in [(true, "#e8a33d"), (false, "#1f5fa8")] {
-        write!(text, "<path fill=\"none\" stroke=\"{color}\" d=\"").expect("strings can be written to");
-        let mut last = None;
-        for edge in graph.edges.iter().filter(|edge| edge.is_loop_closure() == is_loop_closure) {
+    let lines = |edges: &[&Edge]| {
+        let (mut line, mut last) = (Vec::new(), None);
+        for edge in edges {
             let [from, to] = edge.vertices;
-            let ((x, y), (to_x, to_y)) = (pixel(from), pixel(to));
             if last != Some(from) {
-                write!(text, "M{x:.1} {y:.1}").expect("strings can be written to");
+                // A line ends where it is not finite.
+                line.extend([(f64::NAN, f64::NAN), place(from)]);
             }
-            write!(text, "L{to_x:.1} {to_y:.1}").expect("strings can be written to");
+            line.push(place(to));
             last = Some(to);
         }
-        text.push_str("\"/>\n");
-    }
-    for &vertex in graph.constant() {
-        let (x, y) = pixel(vertex);
-        writeln!(text, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>").expect("strings can be written to");
-    }
-    text
+        line
+    };
+    let (closures, odometry): (Vec<&Edge>, Vec<&Edge>) = graph.edges.iter().partition(|edge| edge.is_loop_closure());
+    let step = closures.len().div_ceil(LOOP_CLOSURES).max(1);
+    let some: Vec<&Edge> = closures.iter().copied().step_by(step).collect();
+    let name = if step > 1 { format!("1 of {step} loop closures") } else { "loop closures".to_owned() };
+    let names = axes.map(|axis| ["x", "y", "z"][axis]);
+    let plot = Plot::new().equal_scales().x_label(names[0]).y_label(names[1]);
+    let plot = plot.series(Series::new().name(name).curve(lines(&some)));
+    let plot = plot.series(Series::new().name("odometry").curve(lines(&odometry)));
+    plot.series(Series::new().name("constant vertices").points(graph.constant().iter().map(|&vertex| place(vertex))))
 }
 
 /// The two axes with the largest variance of the positions, in their order.
@@ -110,10 +78,13 @@ mod tests {
     fn both_graphs_are_drawn() {
         let graph = Graph::parse(crate::TINY_GRID, Path::new(crate::TINY_GRID_FILE)).unwrap();
         let drawing = svg(&graph, &graph, ["before", "after"]);
-        assert_eq!((drawing.matches("<path").count(), drawing.matches("<circle").count()), (4, 2));
         // The odometry is one line, each of the three loop closures one of its own.
-        assert_eq!((drawing.matches('M').count(), drawing.matches('L').count()), (2 * 4, 2 * 11));
-        assert!(drawing.contains("before (") && drawing.ends_with("</svg>\n") && !drawing.contains("NaN"));
+        let lines = drawing.lines().filter(|line| line.starts_with("<polyline") && line.contains("width=\"6\""));
+        assert_eq!(lines.filter(|line| line.contains("0072B2")).count(), 2 * 3 + 1, "and one in the legend");
+        for text in ["before", "after", "odometry", "loop closures", "constant vertices"] {
+            assert!(drawing.contains(text), "{text}");
+        }
+        assert!(drawing.ends_with("</svg>\n") && !drawing.contains("NaN"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::parameter::Role;
 use super::problem::CurveProblem;
 use super::ranks::{agreed, check_equal, summed};
 use super::robust_sums::RobustSums;
-use super::{AnyCurve, CurveError, FitOptions};
+use super::{AnyCurve, CurrentCurve, CurveError, FitOptions};
 use crate::kernels::vector::all_finite;
 use crate::parallel;
 use crate::problem::{Evaluated, LeastSquares, LeastSquaresExt};
@@ -223,14 +223,19 @@ impl<T: Real> CheckedFit<'_, T> {
             if self.method.variable_projection {
                 solver.minimize_separable_rows(problem, start)
             } else if let Some(observer) = &self.method.observer {
-                solver.minimize_rows(problem, start, &mut |record: &IterationRecord<T>, _: &[T]| {
-                    observer.observe(record);
+                solver.minimize_rows(problem, start, &mut |record: &IterationRecord<T>, x: &[T]| {
+                    observer.observe(record, &self.current_curve(map, x));
                     ControlFlow::Continue(())
                 })
             } else {
                 solver.minimize_rows(problem, start, &mut ())
             }
         })
+    }
+
+    /// The curve at free parameters of a solve.
+    pub(super) fn current_curve<'p>(&'p self, map: &'p ParameterMap<T>, free: &'p [T]) -> CurrentCurve<'p, T> {
+        CurrentCurve::new(&*self.curve, self.data.predictors_in_row(), map, free)
     }
 
     /// The report of a solve in the free parameters as one on all. The engine that `solve` calls is compiled once for all curves, and not for

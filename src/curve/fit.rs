@@ -19,7 +19,7 @@ use super::remembering_curve::RememberingCurve;
 use super::replicates::Replicates;
 use super::row_options::RowOptions;
 use super::second_attempt::best_attempt;
-use super::{AnyCurve, Curve, CurveError, ErrorsInX, FitOptions, FittedCurve, Rows, Tie};
+use super::{AnyCurve, CurrentCurve, Curve, CurveError, ErrorsInX, FitOptions, FittedCurve, Rows, Tie};
 use crate::distributed::Communicator;
 use crate::precision::compile_once;
 use crate::real::Real;
@@ -366,6 +366,28 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     pub fn observe(self, observer: impl Fn(&IterationRecord<T>) + Send + Sync + 'static) -> Self {
+        self.observe_curve(move |record, _| observer(record))
+    }
+
+    /// Calls a function after each trial step as [`observe`](Self::observe) does, also with the curve at the current point, to draw it
+    /// while the fit runs.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    /// use marquardt::models::ExponentialDecay;
+    ///
+    /// let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0], [10.1, 6.1, 3.6, 2.2, 1.4]);
+    /// let fit = CurveFit::guessed(ExponentialDecay, &x, &y).observe_curve(|record, current| {
+    ///     let middle = current.predict(&[2.0]).map_or(f64::NAN, |y| y[0]);
+    ///     println!("{}: {:?}, {middle} at 2", record.iteration, current.parameters());
+    /// });
+    /// # fit.fit()?;
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn observe_curve(
+        self,
+        observer: impl Fn(&IterationRecord<T>, &CurrentCurve<'_, T>) + Send + Sync + 'static,
+    ) -> Self {
         let observer = Some(IterationObserver::new(observer));
         CurveFit { method: FitMethod { observer, ..self.method }, ..self }
     }

@@ -3,28 +3,30 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::CurrentCurve;
+use crate::real::Real;
 use crate::solver::IterationRecord;
 
 /// Callback that receives the number of fits done, and that of all fits.
 pub(super) type FitCounter<'a> = dyn Fn(usize, usize) + Send + Sync + 'a;
 
-type Observe<T> = dyn Fn(&IterationRecord<T>) + Send + Sync;
+type Observe<T> = dyn Fn(&IterationRecord<T>, &CurrentCurve<'_, T>) + Send + Sync;
 
 /// Function that is called after each trial step.
 #[derive(Clone)]
-pub(super) struct IterationObserver<T>(Arc<Observe<T>>);
+pub(super) struct IterationObserver<T: Real>(Arc<Observe<T>>);
 
-impl<T> IterationObserver<T> {
-    pub(super) fn new(observe: impl Fn(&IterationRecord<T>) + Send + Sync + 'static) -> Self {
+impl<T: Real> IterationObserver<T> {
+    pub(super) fn new(observe: impl Fn(&IterationRecord<T>, &CurrentCurve<'_, T>) + Send + Sync + 'static) -> Self {
         IterationObserver(Arc::new(observe))
     }
 
-    pub(super) fn observe(&self, record: &IterationRecord<T>) {
-        (self.0)(record);
+    pub(super) fn observe(&self, record: &IterationRecord<T>, current: &CurrentCurve<'_, T>) {
+        (self.0)(record, current);
     }
 }
 
-impl<T> fmt::Debug for IterationObserver<T> {
+impl<T: Real> fmt::Debug for IterationObserver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("IterationObserver")
     }

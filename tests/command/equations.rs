@@ -52,7 +52,7 @@ fn wrong_equations_are_refused() {
     assert_eq!(refused(&["--initial", "gut=1"]), "--ode: the state \"blood\" has no initial value");
     let message = refused(&[&REST[..], &["--y", "conc,hours"]].concat());
     assert_eq!(message, "--y names 2 columns, but the equations have 1 responses; --observe says which");
-    assert_eq!(refused(&REST[..4]), "there are 1 columns for 2 responses; --observe says which");
+    assert_eq!(refused(&REST[..4]), "there are too few columns for 2 responses; --observe says which");
     assert_eq!(
         refused(&[&REST[..4], &["--observe", "blood/conc"]].concat()),
         "--ode: \"conc\" is a column, but only that of the time may occur"

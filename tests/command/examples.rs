@@ -68,6 +68,20 @@ fn folder() -> Folder {
         folder.write(name, csv("x,y", 12, |x, noise| vec![x, slope * x + noise]));
     }
     folder.write("book.xlsx", include_bytes!("files/book.xlsx"));
+    let day = |i: i32| format!("2024-05-{:02},{}\n", 2 * i + 1, 10.0 + 0.8 * f64::from(i) + 0.1 * f64::from(i * i % 3));
+    folder.write("growth.csv", "day,height\n".to_owned() + &(0..12).map(day).collect::<String>());
+    folder.write("later.csv", "time\n2024-05-02\n2024-05-03\n");
+    let rate = |s: f64, i: f64| 12.0 * s / (2.0 * (1.0 + i / 1.5) + s);
+    let row = |n: i32| {
+        let (s, i) = ([0.5, 1.0, 2.0, 5.0, 10.0][n as usize % 5], f64::from(n / 5));
+        format!("{s},{i},{}\n", rate(s, i) + 0.05 * (f64::from(n) * 1.7).sin())
+    };
+    folder.write("inhibition.csv", "substrate,inhibitor,rate\n".to_owned() + &(0..20).map(row).collect::<String>());
+    let well = |name: &str, k: f64| {
+        let response = |x: f64| 9.0 * x * x / (k + x * x) + 0.1 * (7.0 * x + k).sin();
+        name.to_owned() + &[0.3, 1.0, 3.0, 10.0, 30.0, 100.0].map(|x| format!(",{}", response(x))).concat() + "\n"
+    };
+    folder.write("wells.csv", "well,0.3,1,3,10,30,100\n".to_owned() + &well("A1", 4.0) + &well("A2", 25.0));
     folder.write("new.csv", csv("x,dose", 5, |x, _| vec![x + 0.5, x + 0.5]));
     folder.write("times.csv", csv("t", 20, |t, _| vec![t]));
     let decay = |shift: usize, t: usize| 2.0 * (-0.3 * t as f64).exp() + 1.0 + 0.01 * ((shift + 3 * t) as f64).sin();

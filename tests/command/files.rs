@@ -343,12 +343,72 @@ fn a_spectrum_below_lines_of_the_instrument_is_fitted() {
     }
 }
 
-/// A heading of numbers above texts looks like a row.
+/// A word and numbers above texts are a heading of predictors; other headings of numbers look like a row.
 #[test]
-fn headings_of_numbers_are_named() {
-    let folder = Folder::with("well,0.1,0.3,1,3\nA1,1,2,3,4\nA2,2,3,4,5\nA3,3,4,5,6\n");
+fn headings_may_be_predictors() {
+    let hill = |x: f64, k: f64| 100.0 * x / (x + k) + (5.0 * x + k).sin();
+    let doses = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0];
+    let row = |(well, k): (&str, f64)| well.to_owned() + &doses.map(|x| format!(",{}", hill(x, k))).concat() + "\n";
+    let rows = [("A1", 1.0), ("A2", 4.0)].map(row).concat();
+    let formula = ["fit", "data.csv", "--formula", "top*x/(x+k)", "--start", "top=90"];
+    for (heading, more) in [("well,0.1,0.3,1,3,10,30\n", &[][..]), (",0.1,0.3,1,3,10,30\n", &["--x-from-heading"])] {
+        let folder = Folder::with(heading.to_owned() + &rows);
+        let run = folder.run(&[&formula[..], more, &["--json"]].concat());
+        assert!(run.errors.contains("the headings from 0.1 to 30 are predictors \"x\""), "{}", run.errors);
+        let report = run.json();
+        assert_eq!(report["groups"][1]["group"], "A2");
+        assert_close(value(&report["groups"][0], "k"), 1.0, 0.1);
+        assert_close(value(&report["groups"][1], "k"), 4.0, 0.1);
+    }
+    let folder = Folder::with("well,0.1,0.3,1,3,10,30\n".to_owned() + &rows);
+    let more = ["--group-by", "well", "--share", "top", "--let", "lx=log10(x)", "--where", "x > 0.2"];
+    let report = folder.run(&[&formula[..], &more, &["--json"]].concat()).json();
+    assert_eq!(report["global"]["data"]["observations"], 10);
+    // Errors name the line of the file.
+    let broken = Folder::with("well,0.1,0.3,1\nA1,1,2,3\nA2,2,failed,4\n");
+    let message = broken.run(&["fit", "data.csv", "--model", "linear"]).refused();
+    assert!(message.contains("line 3") && message.contains("\"failed\" is not a number"), "{message}");
+    let folder = Folder::with("Plate 7\nread,2024-05-01\n\nwell,0.1,0.3,1,3\nA1,5,12,34,68\nA2,3,9,22,51\n");
+    let run = folder.run(&["fit", "data.csv", "--model", "linear"]);
+    assert!(run.errors.contains("the lines above line 4") && run.solved().contains("A2       4"));
+    let folder = Folder::with("well;0,1;0,3;1;3\nA1;5,1;12;34;68\nA2;3;9;22;51\n");
     let message = folder.run(&["fit", "data.csv", "--model", "linear"]).refused();
-    assert!(message.ends_with("\"well\" is not a number; --header-row 1 takes this line for the heading"), "{message}");
+    assert!(message.ends_with("\"well\" is not a number; --decimal-comma reads the numbers beside it"), "{message}");
+    folder.run(&["fit", "data.csv", "--model", "linear", "--decimal-comma"]).solved();
+    // Not sorted, it is plain no more.
+    let folder = Folder::with("well,0.1,3,1,0.3\nA1,1,2,3,4\nA2,2,3,4,5\nA3,3,4,5,6\n");
+    let message = folder.run(&["fit", "data.csv", "--model", "linear"]).refused();
+    assert!(message.ends_with("\"well\" is not a number; --header-row 1 takes this line for the heading, --x-from-heading its numbers for predictors"), "{message}");
+    assert_eq!(folder.run(&["fit", "data.csv", "--model", "linear", "--x-from-heading"]).code, 0);
     let fit = ["fit", "data.csv", "--model", "linear", "--x", "0.1", "--y", "3", "--header-row", "1"];
     folder.run(&fit).solved();
+    let message = fit_of_words(&["--x-from-heading"]);
+    assert_eq!(message, "data.csv: no heading is a number");
+}
+
+fn fit_of_words(more: &[&str]) -> String {
+    fit(format!("x,y\n{ROWS}"), more).refused()
+}
+
+/// Times count from the first one, or from `--since`, in its unit.
+#[test]
+fn times_count_from_an_origin() {
+    let text = "day,y\n2024-02-28,1.01\n2024-02-29,2.99\n2024-03-01,5.01\n2024-03-02,6.99\n";
+    is_line(text, &["--since", "2024-02-28"], "days since 2024-02-28");
+    let (slope, intercept, _) = line(text, &["--since", "2024-02-26"]);
+    assert_close(slope, 1.996, 1e-9);
+    assert_close(intercept, 1.006 - 2.0 * 1.996, 1e-9);
+    let (slope, intercept, notes) = line(text, &["--since", "2024-02-27T12:00"]);
+    assert_close(86_400.0 * slope, 1.996, 1e-9);
+    assert_close(intercept, 1.006 - 0.5 * 1.996, 1e-9);
+    assert!(notes.contains("seconds since 2024-02-27T12:00"), "{notes}");
+    for (since, problem) in [
+        ("yesterday", "column \"day\", times since \"yesterday\": it is no origin of times, such as 2024-05-01"),
+        ("12:30", "the column has no times of day without a date"),
+    ] {
+        let message = fit(text, &["--since", since]).refused();
+        assert!(message.contains(problem), "{message}");
+    }
+    let message = fit(format!("x,y\n{ROWS}"), &["--since", "2024-01-01"]).refused();
+    assert_eq!(message, "--since \"2024-01-01\": data.csv has no column of dates or times");
 }

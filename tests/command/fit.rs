@@ -239,6 +239,17 @@ fn unknowns_are_read_off() {
     assert!(unknowns[2]["x"].is_null() && unknowns[2]["note"].as_str().unwrap().contains("does not reach 100"));
     let width = |row: &serde_json::Value| row["high"].as_f64().unwrap() - row["low"].as_f64().unwrap();
     assert!(width(&unknowns[1]) < 0.9 * width(&unknowns[0]), "two responses say more than one");
+    // Where the noise differs from row to row, a formula of the response says what it is in the unknown.
+    let unknown = |more: &[&str]| {
+        let report = run(&[&["fit", "--x-for", "4.1", "--json"], more].concat()).json();
+        let [x, error] = ["x", "standard_error"].map(|name| report["unknowns"][0][name].as_f64());
+        (x, error, report["unknowns"][0]["note"].to_string())
+    };
+    let (weighted, given) = (unknown(&["--weights", "1/y^2"]), unknown(&["--sigma", "1*rate", "--x-for-sigma", "4.1"]));
+    assert_close(weighted.0.unwrap(), given.0.unwrap(), 1e-9);
+    assert_close(weighted.1.unwrap(), given.1.unwrap(), 1e-9);
+    let (_, none, note) = unknown(&["--sigma", "0.1+0.01*conc"]);
+    assert!(none.is_none() && note.contains("--x-for-sigma says what it is"), "{note}");
     assert!(run(&["fit", "--x-for", "4.1"]).solved().contains("Unknowns, intervals at 95 %"));
 }
 
@@ -287,7 +298,7 @@ fn outliers_are_left_out() {
     assert_eq!((outliers.len(), outliers[0]["line"].as_u64(), outliers[0]["x"].as_f64()), (1, Some(13), Some(11.0)));
     assert_eq!(report["data"]["observations"], 29);
     assert_eq!(folder.read("r.csv").lines().count(), 30);
-    assert!(!folder.read("r.csv").contains("\n13,") && folder.read("p.svg").contains("outliers"));
+    assert!(!folder.read("r.csv").contains("\n13,") && folder.read("p.svg").contains("left out"));
     assert!(fit(&["--outliers=0.001"]).solved().contains("Outliers, left out"));
     assert!(fit(&["--outliers=2"]).refused().contains("must be between 0 and 1"));
     assert!(fit(&["--outliers", "--robust"]).refused().contains("--robust"));

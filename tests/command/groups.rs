@@ -97,10 +97,20 @@ fn groups_are_drawn_in_one_plot() {
 
 #[test]
 fn what_is_wrong_with_a_group_names_it() {
-    let folder = Folder::with("g,x,y\nA,1,2\nA,2,3\nA,3,4\nB,1,2\n");
-    let message =
-        folder.run(&["fit", "data.csv", "--x", "x", "--y", "y", "--model", "linear", "--group-by", "g"]).refused();
+    let folder = Folder::with("g,x,y\nA,1,2\nA,2,3\nA,3,4\nB,1,2\nC,1,3\nC,2,5\nC,3,7.5\nD,,\n");
+    let fit = ["fit", "data.csv", "--x", "x", "--y", "y", "--model", "linear", "--group-by", "g", "--omit-missing"];
+    let run = folder.run(&fit);
+    assert!(run.code == 2 && run.out.starts_with("g  rows") && run.out.contains("\nA ") && run.out.contains("\nC "));
+    for problem in [
+        "error: group \"B\" of \"g\": data.csv: 1 observation cannot determine 2 parameters",
+        "error: group \"D\" of \"g\": data.csv: a number is missing in every row",
+    ] {
+        assert!(run.errors.contains(problem), "{}", run.errors);
+    }
+    let message = folder.run(&[&fit[..], &["--where", "g == B"]].concat()).refused();
     assert!(message.starts_with("group \"B\" of \"g\": "), "{message}");
+    let missing = folder.run(&fit[..fit.len() - 1]).refused();
+    assert!(missing.contains("line 9") && missing.ends_with("--omit-missing leaves such rows out"), "{missing}");
     let message = compounds().run(&[&FIT[..], &["--group-by", "compound", "--share", "bottom"]].concat()).refused();
     assert_eq!(message, "there is no parameter \"bottom\" to share or test; the parameters are \"top\", \"ec50\"");
     let message = compounds()

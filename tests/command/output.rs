@@ -30,8 +30,30 @@ fn pictures_are_written() {
     folder.run(&["fit", "--plot", "fit.png"]).solved();
     assert!(std::fs::read(folder.path("fit.png")).unwrap().starts_with(b"\x89PNG"));
     let two = Folder::with("a,b,y\n1,2,3\n2,1,4\n3,5,9\n4,4,9\n");
-    let message = two.run(&["fit", "data.csv", "--formula", "p*a + q*b", "--y", "y", "--plot", "no.svg"]).refused();
+    two.run(&["fit", "data.csv", "--formula", "p*a + q*b", "--y", "y", "--plot", "two.svg"]);
+    assert!(two.read("two.svg").contains("<image"));
+    let three = Folder::with("a,b,c,y\n1,2,0,3\n2,1,1,4\n3,5,0,9\n4,4,2,9\n");
+    let message =
+        three.run(&["fit", "data.csv", "--formula", "p*a + q*b + c", "--y", "y", "--plot", "no.svg"]).refused();
     assert!(message.contains("predictor"), "{message}");
+}
+
+#[test]
+fn pictures_have_sizes_labels_and_legends() {
+    let folder = Folder::new();
+    let fit =
+        ["fit", "--plot", "fit.svg", "--size", "500x400", "--x-label", "substrate (mM)", "--ylabel", "rate (µM/s)"];
+    folder.run(&fit).solved();
+    let svg = folder.read("fit.svg");
+    assert!(
+        svg.contains("width=\"500\" height=\"400\"") && svg.contains("substrate (mM)") && svg.contains("rate (µM/s)")
+    );
+    assert!(svg.contains("95 % confidence band"));
+    folder.run(&[&fit[..], &["--legend", "none"]].concat()).solved();
+    assert!(!folder.read("fit.svg").contains("95 % confidence band"));
+    for wrong in [&["--plot", "f.svg", "--size", "9x9"][..], &["--size", "500x400"], &["--x-label", "x"]] {
+        assert_eq!(run(&[&["fit"], wrong].concat()).code, 2);
+    }
 }
 
 #[test]

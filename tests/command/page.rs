@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::command::{Folder, decay};
+use marquardt::npy;
+use ndarray::Array3;
+
+use super::command::{Folder, assert_close, decay};
 
 /// The page, once it is seen that it needs no other file.
 #[track_caller]
@@ -146,7 +149,172 @@ fn rows_without_weight_are_left_out() {
 
 #[test]
 fn pages_are_html() {
-    let folder = Folder::new();
+    let folder = Folder::with("x,y,z\n0,1,2\n1,2,4\n2,3,6\n");
     let message = folder.run(&["fit", "--report", "fit.pdf"]).refused();
-    assert!(message.contains(".html"), "{message}");
+    assert_eq!(message, "fit.pdf: a report is a page; --report fit.html writes it, and a browser prints it as PDF");
+    let many = ["many", "data.csv", "--model", "linear", "--report"];
+    let message = folder.run(&[&many[..], &["fits.pdf"]].concat()).refused();
+    assert!(message.contains("a browser prints it as PDF"), "{message}");
+    for (path, expected) in [("data.csv", "extension"), ("no/fits.html", "no such folder")] {
+        let message = folder.run(&[&many[..], &[path]].concat()).refused();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// Error bars, and the weights that a robust loss leaves.
+#[test]
+fn points_have_errors_and_weights() {
+    let rows = (0..20).map(|i| format!("{i},{},{},0.5\n", 2 * i + i % 3 + if i == 7 { 60 } else { 0 }, 1 + i % 2));
+    let folder = Folder::with("x,y,sd,sx\n".to_owned() + &rows.collect::<String>());
+    let fit = ["fit", "data.csv", "--x", "x", "--y", "y", "--model", "linear", "--report", "fit.html"];
+    let points = |more: &[&str]| {
+        folder.run(&[&fit[..], more].concat()).solved();
+        data(&folder)["fits"][0]["series"][0]["points"].clone()
+    };
+    let plain = points(&[]);
+    assert!(plain["errors"].is_null() && plain["x_errors"].is_null() && plain["weights"].is_null());
+    let both = points(&["--sigma", "sd", "--sigma-x", "sx", "--absolute-sigma"]);
+    assert_eq!([&both["errors"][0], &both["errors"][1], &both["x_errors"][3]], [1.0, 2.0, 0.5]);
+    let robust = points(&["--robust=tukey"]);
+    assert_eq!((&robust["weights"][7], length(&robust["weights"])), (&Value::from(0.0), 20));
+    points(&["--outliers"]);
+    let outliers = &data(&folder)["fits"][0]["series"][0]["outliers"];
+    assert_eq!(outliers, &serde_json::json!([[7.0], [75.0]]));
+}
+
+#[test]
+fn labels_are_those_that_are_given() {
+    let folder = Folder::with(decay());
+    let fit = ["fit", "data.csv", "--model", "exponential_decay", "--report", "fit.html", "--plot", "fit.svg"];
+    folder.run(&[&fit[..], &["--x-label", "time (h)", "--y-label", "dose", "--size", "600x400"]].concat());
+    assert_eq!([&data(&folder)["fits"][0]["x_label"], &data(&folder)["fits"][0]["y_label"]], ["time (h)", "dose"]);
+    let plot = folder.read("fit.svg");
+    assert!(plot.contains("time (h)") && plot.contains("dose") && plot.contains("width=\"600\" height=\"400\""));
+    folder.run(&[&fit[..], &["--legend", "none"]].concat());
+    assert!(plot.contains("95 % confidence band") && !folder.read("fit.svg").contains("95 % confidence band"));
+    for wrong in ["600", "10x400", "600x5000", "axb"] {
+        let message = folder.run(&[&fit[..], &["--size", wrong]].concat());
+        assert!(message.code == 2 && message.errors.contains("such as 900x680"), "{}", message.errors);
+    }
+}
+
+/// The page says what came from the file of settings, and the command that does without it.
+#[test]
+fn settings_in_force_are_on_the_page() {
+    let folder = Folder::with(decay());
+    folder.write(
+        "study.toml",
+        "formula = \"a*exp(-k*t)+c\"\nmax-iterations = 80\nstart = [\"a=2\", \"k=0.3\"]\nno-retry = true\n",
+    );
+    folder
+        .run(&[
+            "fit",
+            "data.csv",
+            "--config",
+            "study.toml",
+            "--max-iterations",
+            "90",
+            "--y",
+            "y",
+            "--report",
+            "fit.html",
+        ])
+        .solved();
+    let origin = data(&folder)["origin"].clone();
+    let options = origin["options"].as_array().unwrap();
+    let option = |name: &str| options.iter().find(|option| option[0] == name).unwrap_or_else(|| panic!("{origin}"));
+    assert_eq!(option("formula"), &serde_json::json!(["formula", "a*exp(-k*t)+c", true]));
+    assert_eq!(option("max-iterations"), &serde_json::json!(["max-iterations", "90", false]));
+    assert_eq!(option("start"), &serde_json::json!(["start", "a=2, k=0.3", true]));
+    assert_eq!([&option("no-retry")[1], &option("file")[2]], [&Value::from("on"), &Value::from(false)]);
+    assert_eq!(
+        origin["command"],
+        "marquardt fit data.csv --config study.toml --max-iterations 90 --y y --report fit.html"
+    );
+    let whole = origin["whole_command"].as_str().unwrap();
+    assert!(whole.contains("'--formula=a*exp(-k*t)+c'") && !whole.contains("config"), "{whole}");
+    folder.run(&["fit", "data.csv", "--model", "linear", "--report", "fit.html"]);
+    assert_eq!(data(&folder)["origin"]["whole_command"], Value::Null);
+}
+
+/// A page of many groups has the results of all, and pictures of some.
+#[test]
+fn pages_of_many_groups_are_small() {
+    let rows = (0..600 * 8).map(|i| format!("{},{},g{}\n", i % 8, 3 * (i % 8) + (i * i) % 5, i / 8));
+    let folder = Folder::with("x,y,group\n".to_owned() + &rows.collect::<String>());
+    let fit =
+        ["fit", "data.csv", "--x", "x", "--y", "y", "--model", "linear", "--group-by", "group", "--report", "fit.html"];
+    assert_ne!(folder.run(&fit).code, 2);
+    assert!(page(&folder).len() < 2_000_000, "{}", page(&folder).len());
+    let fits = data(&folder)["fits"].as_array().unwrap().clone();
+    let drawn = fits.iter().filter(|fit| fit.get("series").is_some()).count();
+    assert!(fits.len() == 600 && (100..=140).contains(&drawn), "{} {drawn}", fits.len());
+    assert_eq!(fits[1]["group"], "g1");
+    assert!(fits[1].get("series").is_none() && fits[1]["parameters"][0]["value"].is_number());
+    assert_eq!(data(&folder)["missing_fits"], 0);
+}
+
+/// Maps, distributions and some of the fits of an image, and those that failed.
+#[test]
+fn pages_of_images_have_maps() {
+    let folder = Folder::new();
+    let mut stack = Array3::from_shape_fn((30, 40, 12), |(i, j, t)| {
+        (2.0 + i as f64) * (-(0.1 + 0.01 * j as f64) * t as f64).exp() + 1e-3 * ((i + j + t) as f64).sin()
+    });
+    stack[[3, 5, 2]] = f64::NAN;
+    npy::write(folder.path("stack.npy"), &stack).unwrap();
+    let options = ["--formula", "a*exp(-k*x)", "--start", "a=3,k=0.2", "--out", "fits.npy", "--report", "fit.html"];
+    let run = folder.run(&[&["many", "stack.npy"], &options[..], &["--block", "7"]].concat());
+    assert_eq!((run.code, run.errors.trim()), (1, "1199 of 1200 fits converged"));
+    assert!(page(&folder).len() < 300_000);
+    let data = data(&folder);
+    assert_eq!([&data["total"], &data["converged"], &data["sampled"]], [1200, 1199, 1200]);
+    assert_eq!(data["failed"], serde_json::json!([["3, 5", "the data are not finite"]]));
+    let map = &data["map"];
+    assert_eq!([&map["rows"], &map["columns"], &map["step"]], [30, 40, 1]);
+    let names: Vec<&Value> = map["layers"].as_array().unwrap().iter().map(|layer| &layer["name"]).collect();
+    assert_eq!(names, ["a", "k", "standard error of a", "standard error of k", "residual sd"]);
+    // Two letters are a level of a value.
+    let layer = &map["layers"][1];
+    let [low, high] = ["low", "high"].map(|end| layer[end].as_f64().unwrap());
+    let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let levels = layer["levels"].as_str().unwrap();
+    let level = |row: usize, column: usize| {
+        let at = 2 * (40 * row + column);
+        let place = |at: usize| letters.find(&levels[at..=at]).unwrap();
+        64 * place(at) + place(at + 1)
+    };
+    assert_eq!((levels.len(), level(3, 5)), (2 * 1200, 0));
+    let value = low + (high - low) * (level(10, 20) - 1) as f64 / 4094.0;
+    assert_close(value, 0.3, 0.01);
+    let distribution = &data["distributions"][1];
+    assert_eq!((&distribution["name"], &distribution["count"]), (&Value::from("k"), &Value::from(1199)));
+    assert_close(distribution["quantiles"][2].as_f64().unwrap(), 0.3, 0.05);
+    let drawn = data["drawn"].as_array().unwrap();
+    let of = |reason: &str| drawn.iter().filter(|one| one["reason"] == reason).collect::<Vec<_>>();
+    assert!(of("failed").len() == 1 && of("misfit").len() == 12 && (30..=40).contains(&of("spread").len()));
+    let (curve, x) = (&of("spread")[3], data["grid"].as_array().unwrap());
+    let own = |index: usize| curve["fit"][1][index].as_f64().unwrap();
+    let expected = own(0) * (-own(1) * x[50].as_f64().unwrap()).exp();
+    assert_close(curve["line"][50].as_f64().unwrap(), expected, 1e-3);
+}
+
+/// Columns of a table are fits by name; all of a plate are drawn.
+#[test]
+fn pages_of_plates_have_all_wells() {
+    let wells: Vec<String> = (0..96).map(|well| format!("{}{}", char::from(b'A' + well / 12), 1 + well % 12)).collect();
+    let response =
+        |well: usize, dose: f64| 100.0 * dose / (1.0 + well as f64 / 10.0 + dose) + 0.1 * (dose + well as f64).sin();
+    let rows = (0..10).map(|i| {
+        let dose = 0.05 * 2.5_f64.powi(i);
+        let wells: Vec<String> = (0..96).map(|well| response(well, dose).to_string()).collect();
+        format!("{dose},{}\n", wells.join(","))
+    });
+    let folder = Folder::new();
+    folder.write("plate.csv", format!("dose,{}\n{}", wells.join(","), rows.collect::<String>()));
+    folder.run(&["many", "plate.csv", "--model", "hill", "--out", "fits.csv", "--report", "fit.html"]).solved();
+    let data = data(&folder);
+    assert_eq!((&data["x_label"], length(&data["drawn"]), length(&data["rows"])), (&Value::from("dose"), 96, 96));
+    assert_eq!((&data["rows"][13][0], &data["map"]), (&Value::from("B2"), &Value::Null));
+    assert_close(data["rows"][13][1][1].as_f64().unwrap(), 2.3, 0.02);
 }

@@ -55,6 +55,35 @@ fn predictors_come_from_files_and_fits_from_groups() {
     assert_eq!(message, "--at gives one predictor, but the fit has 2");
 }
 
+/// Predictions count times from the origin of the fit.
+#[test]
+fn dates_count_from_the_origin_of_the_fit() {
+    let rows = "2024-03-01,1.1\n2024-03-02,2.9\n2024-03-04,7.1\n2024-03-08,14.9\n";
+    let folder = Folder::with(format!("day,y\n{rows}"));
+    let fit = ["fit", "data.csv", "--model", "linear", "--json=fit.json"];
+    folder.run(&fit).solved();
+    folder.write("new.csv", "day\n2024-03-11\n2024-03-21\n");
+    folder.write("times.csv", "when\n2024-03-11T00:00:00\n2024-03-21 00:00\n");
+    folder.write("numbers.csv", "day\n10\n20\n");
+    let predict = |more: &[&str]| folder.run(&[&["predict", "fit.json"], more, &["--csv"]].concat()).solved();
+    let expected = predict(&["numbers.csv"]);
+    assert_eq!(predict(&["new.csv"]), expected);
+    assert_eq!(predict(&["times.csv", "--x", "when"]), expected);
+    assert_eq!(predict(&["--at", "10,20"]), expected);
+    // Columns that are computed from times, too.
+    let weeks = ["--let", "week=day/7", "--x", "week"];
+    folder.run(&[&fit[..], &weeks, &["--y", "y"]].concat()).solved();
+    let value = |csv: &str| csv.lines().nth(1).unwrap().split(',').nth(1).unwrap().parse::<f64>().unwrap();
+    assert_close(value(&predict(&[&["new.csv"], &weeks[..]].concat())), value(&expected), 1e-12);
+    // A fit of numbers knows of no origin.
+    folder.write("data.csv", "day,y\n0,1.1\n1,2.9\n3,7.1\n7,14.9\n");
+    folder.run(&fit).solved();
+    let message = folder.run(&["predict", "fit.json", "new.csv"]).refused();
+    let start = "column \"day\" has times, but \"day\" of the fit were numbers; --since says where they count from";
+    assert!(message.starts_with(start) && message.ends_with("(the first one is 2024-03-11)"), "{message}");
+    assert_close(value(&predict(&["new.csv", "--since", "2024-03-01"])), value(&expected), 1e-12);
+}
+
 #[test]
 fn predictors_are_needed_and_finite() {
     let folder = Folder::with("conc\n1\nNA\n2\n");

@@ -1,9 +1,9 @@
 //! Plots of fits: what they hold. How that is drawn is tested in `plots.rs`.
 #![cfg(feature = "plot")]
 
-use marquardt::curve::{NanPolicy, Plot, PlotError};
-use marquardt::models::Linear;
-use marquardt::{CurveFit, Dual, GlobalFit, Loss, curve_fit};
+use marquardt::curve::{HeatMap, NanPolicy, Plot, PlotError};
+use marquardt::models::{ExponentialDecay, Linear, Named};
+use marquardt::{CurveFit, Dual, FitMany, GlobalFit, Loss, curve_fit};
 use ndarray::array;
 
 const X: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
@@ -155,12 +155,90 @@ fn bands_go_round_what_is_not_finite() {
 }
 
 #[test]
-fn only_curves_of_one_predictor_are_drawn() {
-    let x = array![[1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0]];
-    let plane = CurveFit::with_predictors(|x, [a, b]| a * x[0] + b * x[1], &x, &Y[..4], [1.0, 1.0]).fit().unwrap();
-    let error = plane.plot().unwrap_err();
-    assert!(matches!(error, PlotError::NotOnePredictor { predictors: 2 }));
-    assert_eq!(error.to_string(), "only curves of one predictor are drawn, and this one has 2");
+fn curves_of_more_than_two_predictors_are_not_drawn() {
+    let x = array![[1.0, 0.0, 1.0], [2.0, 1.0, 3.0], [3.0, 0.0, 0.0], [4.0, 1.0, 2.0]];
+    let plane =
+        CurveFit::with_predictors(|x, [a, b]| a * x[0] + b * x[1] + x[2], &x, &Y[..4], [1.0, 1.0]).fit().unwrap();
+    assert!(matches!(plane.plot().unwrap_err(), PlotError::NotOnePredictor { predictors: 3 }));
+    assert!(plane.plot().unwrap_err().to_string().ends_with("this one has 3 predictors"));
+}
+
+/// Curves of two predictors are surfaces with the data in them, and residuals below.
+#[test]
+fn surfaces_are_drawn() {
+    let x = array![[1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0], [2.5, 0.5]];
+    let fit = CurveFit::with_predictors(|x, [a, b]| a * x[0] + b * x[1], &x, &Y[..5], [1.0, 1.0]).fit().unwrap();
+    let plot = fit.plot().unwrap();
+    let svg = plot.clone().color_label("height").to_svg();
+    assert_eq!(svg.matches("<image").count(), 1);
+    // Each point in the map has two rims, and one below has none.
+    assert_eq!(svg.matches("<circle").count(), 3 * 5 + 5);
+    assert!(svg.contains("residual") && svg.contains("height") && svg.len() < 1_000_000);
+    let value = fit.predict(&array![[1.0, 0.0]]).unwrap()[0];
+    assert!(
+        format!("{plot:?}").contains(&format!("x: {value:?}, y: {:?}", Y[0] - value)),
+        "the residual over the fitted value"
+    );
+    // One predictor that does not vary, and single precision, have pictures too.
+    let flat = array![[1.0_f32, 2.0], [2.0, 2.0], [3.0, 2.0]];
+    let fit = CurveFit::with_predictors(|x, [a]| a * x[0] + x[1], &flat, &[3.0, 4.1, 5.0], [1.0]).fit().unwrap();
+    assert!(!fit.plot().unwrap().to_svg().contains("NaN"));
+}
+
+#[test]
+fn terms_of_a_sum_are_drawn_below_it() {
+    let x: Vec<f64> = (0..80).map(|i| 0.25 * f64::from(i)).collect();
+    let peak = |x: f64, at: f64| 5.0 * (-0.5 * (x - at) * (x - at)).exp();
+    let y: Vec<f64> =
+        x.iter().map(|&x| peak(x, 6.0) + 2.0 * peak(x, 13.0) + 0.1 * x + 0.01 * (7.0 * x).sin()).collect();
+    let sum: Named = "gaussian+gaussian+linear".parse().unwrap();
+    let fit = CurveFit::guessed(sum, &x, &y).fit().unwrap();
+    let series = fit.plot_series().unwrap().remove(0);
+    let components: Vec<_> = series.components().collect();
+    assert_eq!(components.iter().map(|one| one.0).collect::<Vec<_>>(), ["gaussian 1", "gaussian 2", "linear"]);
+    for (index, &(x, y)) in series.lines().1.iter().enumerate() {
+        let sum: f64 = components.iter().map(|(_, line)| line[index].1).sum();
+        assert!((sum - y).abs() < 1e-9 && components[0].1[index].0 == x);
+    }
+    let svg = fit.plot().unwrap().to_svg();
+    assert!(["gaussian 1", "gaussian 2", "linear"].iter().all(|name| svg.contains(name)));
+    let alone = CurveFit::guessed(Linear, &X, &Y).fit().unwrap().plot_series().unwrap().remove(0);
+    assert_eq!(alone.components().count(), 0);
+}
+
+#[test]
+fn observations_have_errors_and_weights() {
+    let plain = fit(&X, &Y).fit().unwrap();
+    assert_eq!((plain.observation_errors(), plain.robust_weights()), (None, None));
+    let relative = fit(&X, &Y).sigma(&[2.0; 6]).fit().unwrap();
+    let deviation = plain.residual_standard_deviation().unwrap();
+    assert!(relative.observation_errors().unwrap().iter().all(|error| (error / deviation - 1.0).abs() < 1e-9));
+    let mut y = Y;
+    y[2] = 50.0;
+    let weights = fit(&X, &y).robust(Loss::Tukey).fit().unwrap().robust_weights().unwrap();
+    assert!(weights[2] == 0.0 && weights.iter().all(|weight| (0.0..=1.0).contains(weight)));
+    assert!(weights.iter().sum::<f64>() > 4.0);
+}
+
+/// Parameters of the pixels of an image.
+#[test]
+fn many_fits_are_maps() {
+    let t: Vec<f64> = (0..12).map(f64::from).collect();
+    let mut stack =
+        ndarray::Array2::from_shape_fn((12, 12), |(pixel, t)| 5.0 * (-(t as f64) / (3.0 + pixel as f64)).exp());
+    stack[[5, 3]] = f64::NAN;
+    let fits = FitMany::new(ExponentialDecay, &t, &stack).guessed().fit().unwrap();
+    let plot = |map: HeatMap| Plot::new().heat_map(map).x_label("column").y_label("row");
+    let svg = plot(fits.heat_map("decay", [3, 4]).unwrap()).to_svg();
+    assert!(svg.contains("<image") && svg.contains("decay") && !svg.contains("NaN"));
+    // Colours of pixels, read off the picture, rise from the first pixel to the last.
+    let png = plot(fits.heat_map("decay", [3, 4]).unwrap()).size(400, 300).to_png();
+    assert_eq!(png[1..4], *b"PNG");
+    let error = fits.heat_map("rate", [3, 4]).unwrap_err().to_string();
+    assert_eq!(error, "there is no parameter \"rate\"; the parameters are amplitude, decay");
+    let error = fits.heat_map("decay", [5, 4]).unwrap_err().to_string();
+    assert_eq!(error, "an image of 5 × 4 pixels is asked for, but there are 12 fits");
+    assert!(fits.heat_map("decay", [usize::MAX, 2]).is_err());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Plots: what is in them, for all data, good and strange.
 #![cfg(feature = "plot")]
 
-use marquardt::curve::{Plot, PlotError, Series};
+use marquardt::curve::{HeatMap, LegendPlace, Plot, PlotError, Series};
 
 /// The pixels of a picture are divided into so many.
 const SCALE: f64 = 3.0;
@@ -324,4 +324,117 @@ fn of_very_many_points_some_are_drawn() {
     let highest = heights.iter().filter(|&&y| y < top + 3.0).count();
     assert!(highest <= 2 && bottom > 1500.0, "{highest} {top} {bottom}");
     assert!(!everything().to_svg().contains("points drawn"));
+}
+
+/// However many points, error bars, series and cells there are.
+#[test]
+fn svg_files_stay_below_a_megabyte() {
+    let part = |i: usize, factor: f64| (i as f64 * factor).fract();
+    let points = || (0..200_000).map(|i| (part(i, 0.618_033_988_7), part(i, 0.754_877_666_2)));
+    let bars = Series::new().points_with_xy_errors(points().map(|(x, y)| (x, y, 0.01, 0.1)));
+    let bars = bars.residuals(points()).curve((0..100_000).map(|i| (f64::from(i) / 1e5, part(i as usize, 0.377))));
+    let several = |index: usize| {
+        let curve = || (0..600).map(move |i| (f64::from(i) / 600.0, (0.1 * f64::from(i)).sin() + 0.01 * index as f64));
+        let band = || curve().map(|(x, y)| (x, y - 0.1, y + 0.1));
+        let series =
+            Series::new().name(format!("series {index}")).points(points().skip(300 * index).take(300)).curve(curve());
+        series
+            .confidence_band(0.95, band())
+            .prediction_band(0.95, band())
+            .component("part", curve())
+            .residuals(points().take(200))
+    };
+    let map =
+        HeatMap::image(&ndarray::Array2::from_shape_fn((1500, 1500), |(i, j)| part(i * 1500 + j, 0.618_033_988_7)));
+    let plots =
+        [Plot::new().series(bars), (0..600).map(several).fold(Plot::new(), Plot::series), Plot::new().heat_map(map)];
+    for plot in plots {
+        let svg = plot.to_svg();
+        assert!(svg.len() < 1_000_000, "{}", svg.len());
+    }
+}
+
+#[test]
+fn components_are_dashed_and_named() {
+    let part = |factor: f64| data().map(move |(x, y)| (x, factor * y));
+    let series =
+        Series::new().points(data()).curve(curve()).component("peak", part(0.7)).component("ground", part(0.3));
+    let svg = Plot::new().series(series.clone()).to_svg();
+    assert!(["data", "fit", "peak", "ground"].iter().all(|name| texts(&svg).contains(name)), "{:?}", texts(&svg));
+    let dashes = svg.lines().filter(|line| line.starts_with("<polyline") && line.contains("#009E73")).count();
+    assert!(dashes > 30, "{dashes}");
+    let many = (0..5).map(|_| series.clone()).fold(Plot::new(), Plot::series).to_svg();
+    assert!(many.matches("<polyline").count() < 60, "components of many series are left out");
+}
+
+/// The names of the legend are in the corner that is asked for.
+#[test]
+fn legends_stand_where_they_are_asked_for() {
+    let plot = |place| everything().size(900, 680).legend(place).to_svg();
+    let place = |svg: &str| {
+        let (before, _) = svg.split_once("95 % prediction band").unwrap();
+        let element = before.rsplit("<text").next().unwrap();
+        let number = |name: &str| {
+            element.split(&format!(" {name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse::<f64>()
+        };
+        (number("x").unwrap() / SCALE > 450.0, number("y").unwrap() / SCALE > 240.0)
+    };
+    for (corner, expected) in [
+        (LegendPlace::UpperLeft, (false, false)),
+        (LegendPlace::UpperRight, (true, false)),
+        (LegendPlace::LowerLeft, (false, true)),
+        (LegendPlace::LowerRight, (true, true)),
+    ] {
+        assert_eq!(place(&plot(corner)), expected, "{corner:?}");
+    }
+    assert!(!plot(LegendPlace::None).contains("prediction band"));
+}
+
+/// Strange maps are drawn as far as they go, as SVG and as pixels.
+#[test]
+fn maps_of_all_kinds_are_drawn() {
+    use ndarray::{Array2, array};
+    let maps = [
+        HeatMap::image(&Array2::<f64>::zeros((0, 0))),
+        HeatMap::image(&array![[f64::NAN]]),
+        HeatMap::image(&array![[1.0, f64::INFINITY], [1e300, -1e300]]).label("<a> & b"),
+        HeatMap::image(&Array2::from_shape_fn((1, 3000), |(_, j)| j as f64)),
+        HeatMap::surface(&array![[1.0, 2.0]], 3.0..3.0, f64::NAN..1.0).points([(3.0, f64::NAN, 1.0), (3.0, 0.5, 2.0)]),
+        HeatMap::surface(&array![[1.0, 2.0]], -1e308..1e308, 0.0..1e-300).colors(5.0..=5.0),
+    ];
+    for (index, map) in maps.into_iter().enumerate() {
+        let plot = Plot::new().title("A map").heat_map(map).size(300, 240);
+        assert!(!plot.to_svg().contains("NaN") && plot.to_svg().ends_with("</svg>\n"), "{index}");
+        assert_eq!(png_size(&plot.to_png()), (300, 240), "{index}");
+    }
+}
+
+/// The first row of an image is at the top, cells are squares, and colours go from the least to the greatest value.
+#[test]
+fn images_are_upright() {
+    let map = HeatMap::image(&ndarray::array![[0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]]).colors(0.0..=1.0);
+    let svg = Plot::new().heat_map(map.clone()).to_svg();
+    let image = svg.split("<image").nth(1).unwrap();
+    let number = |name: &str| {
+        image.split(&format!(" {name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
+    };
+    assert!((number("width") / number("height") - 2.0).abs() < 0.02);
+    let png = Plot::new().heat_map(map).size(300, 240).to_png();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    let middle: Vec<&[u8]> = (0..240).map(|y| &pixels[3 * (300 * y + 140)..][..3]).collect();
+    let place = |color: [u8; 3]| middle.iter().position(|pixel| *pixel == color).unwrap();
+    assert!(place([68, 1, 84]) < place([253, 231, 37]));
+}
+
+#[test]
+fn plots_stand_side_by_side() {
+    let one = |name: &str| Plot::new().title(name).series(Series::new().points(data()));
+    let svg = one("left").beside(one("right")).to_svg();
+    let place = |name: &str| {
+        let (before, _) = svg.split_once(&format!("\n{name}\n")).unwrap();
+        before.rsplit("<text x=\"").next().unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
+    };
+    assert!(place("left") < 450.0 * SCALE && place("right") > 450.0 * SCALE);
 }

@@ -1,4 +1,4 @@
-// Opens pages of `marquardt fit --report` in Chromium: node test.mjs PROGRAM FOLDER [CHROMIUM].
+// Opens pages of `marquardt fit --report` and `marquardt many --report` in Chromium: node test.mjs PROGRAM FOLDER [CHROMIUM].
 // Needs puppeteer-core and axe-core in FOLDER/node_modules; pages and pictures of them are left in FOLDER.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -15,8 +15,8 @@ const need = createRequire(join(folder, 'package.json'));
 const puppeteer = need('puppeteer-core');
 const axe = readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8');
 
-const LIMITS = { small: 300_000, thousand: 300_000, million: 2_000_000 };
-const SIZES = { desktop: { width: 1200, height: 900 }, telephone: { width: 390, height: 800, deviceScaleFactor: 2, isMobile: true, hasTouch: true } };
+const LIMITS = { small: 300_000, thousand: 300_000, million: 2_000_000, crowd: 2_000_000, image: 2_000_000, large: 2_000_000 };
+const SIZES = { desktop: { width: 1440, height: 900 }, telephone: { width: 390, height: 800, deviceScaleFactor: 2, isMobile: true, hasTouch: true } };
 
 const browser = await puppeteer.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu'] });
 
@@ -47,7 +47,7 @@ async function violations(page) {
 const numbers = page => page.$eval('#picture .chart', chart => [...chart.querySelectorAll('text')].map(text => text.textContent).join(' '));
 
 /** Hovers, zooms, and presses the entries of the legend. */
-async function use(page, name) {
+async function use(page, name, described = /fitted/) {
   await page.$eval('#picture', picture => picture.scrollIntoView());
   const box = await (await page.$('#picture .panel')).boundingBox();
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
@@ -55,7 +55,7 @@ async function use(page, name) {
   for (let i = 1; i < 20 && !isShown; i++) {
     for (let j = 1; j < 20 && !isShown; j++) {
       await page.mouse.move(box.x + (i * box.width) / 20, box.y + (j * box.height) / 20);
-      isShown = await page.$eval('.tip', tip => !tip.hidden && /fitted/.test(tip.textContent));
+      isShown = described.test(await page.$eval('#picture .tip', tip => (tip.hidden ? '' : tip.textContent)));
     }
   }
   assert(isShown, `${name}: no point is described`);
@@ -76,7 +76,11 @@ async function use(page, name) {
   await page.keyboard.press('0');
   assert.equal(await numbers(page), before, `${name}: the key 0 does not bring the axes back`);
   await page.keyboard.press('ArrowRight');
-  assert.match(await page.$eval('.chart [aria-live]', voice => voice.textContent), /fitted/, `${name}: keys read no point`);
+  assert.match(await page.$eval('#picture .chart [aria-live]', voice => voice.textContent), described, `${name}: keys read no point`);
+}
+
+/** Presses the entries of the legend. */
+async function useLegend(page, name) {
   const drawn = () => page.$$eval('#picture .panel path', paths => paths.length);
   await page.focus('.legend button');
   const all = await drawn();
@@ -84,6 +88,94 @@ async function use(page, name) {
   assert((await drawn()) < all, `${name}: the legend hides nothing`);
   await page.keyboard.press('Space');
   assert.equal(await drawn(), all, `${name}: the legend shows nothing again`);
+}
+
+const texts = (page, selector) => page.$eval(selector, one => one.textContent);
+
+/** Presses the button with a text. */
+async function press(page, text) {
+  const pressed = await page.evaluate(wanted => {
+    const found = [...document.querySelectorAll('button')].find(button => button.textContent === wanted);
+    if (found) found.click();
+    return Boolean(found);
+  }, text);
+  assert(pressed, `there is no button ${text}`);
+  await new Promise(done => setTimeout(done, 100));
+}
+
+/** What single pages have besides. */
+const FURTHER = {
+  async errors(page) {
+    await press(page, 'log x');
+    assert.match(await texts(page, '.lost'), /^2 points are not drawn/);
+    await press(page, 'log x');
+    assert.equal(await texts(page, '.lost'), '');
+    assert.match(await texts(page, '.legend'), /error bars/);
+  },
+  async robust(page) {
+    assert.match(await texts(page, '.legend'), /weight below 50 %/);
+    const spoken = new Set();
+    await page.focus('#picture .chart');
+    for (let i = 0; i < 40; i++) {
+      await page.keyboard.press('ArrowRight');
+      spoken.add((await texts(page, '#picture .chart [aria-live]')).match(/weight in the fit ([^%]*) %/)?.[1]);
+    }
+    assert(spoken.has('0') && spoken.size > 20, 'weights are not described');
+  },
+  async outliers(page) {
+    assert.match(await texts(page, '.legend'), /outliers, left out/);
+  },
+  async complex(page) {
+    for (const [text, chart] of [['Nyquist', /Nyquist plot/], ['Bode', /Bode plot: modulus/]]) {
+      await press(page, text);
+      assert.match(await page.$eval('#picture .chart', one => one.getAttribute('aria-label')), chart);
+      await use(page, text, /modulus/);
+      assert.deepEqual(await violations(page), [], text);
+      await page.screenshot({ path: join(folder, `${text}.png`), fullPage: true });
+    }
+    await press(page, 'Real and imaginary parts');
+  },
+  async settings(page) {
+    const all = await texts(page, 'main');
+    assert.match(all, /marquardt fit --bounds=k=0.. '--formula=a/);
+    const rows = await page.$$eval('[aria-label="Options in force"] tbody tr', rows => rows.map(row => row.textContent));
+    assert(rows.includes('max-iterations80study.toml') && rows.includes('yythe command line'), rows.join());
+  },
+  async crowd(page) {
+    assert.match(await texts(page, 'main'), /Of 400 fits, 1\d\d are drawn/);
+    assert.equal(await page.$$eval('tbody tr', rows => rows.length), 400);
+    await page.evaluate(() => [...document.querySelectorAll('.link')].find(link => link.textContent === 'w1').click());
+    assert.match(await texts(page, '#picture'), /not drawn/);
+  },
+  async plate(page) {
+    await useTable(page);
+    await page.click('.multiples button:nth-child(5)');
+    assert.match(await texts(page, '#picture h2'), /[A-H]\d/);
+  },
+  async image(page) {
+    await page.focus('.map');
+    for (const key of ['ArrowRight', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
+    assert.match(await texts(page, '.map [aria-live]'), /row, column 1, 1, amplitude/);
+    const shown = () => page.$eval('.map canvas', canvas => canvas.toDataURL());
+    const before = await shown();
+    await press(page, 'decay');
+    assert.notEqual(await shown(), before, 'the map does not change');
+    assert.match(await texts(page, '.color-bar'), /decay/);
+    assert.match(await texts(page, 'main'), /Failed fits/);
+    const box = await (await page.$('.map canvas')).boundingBox();
+    assert(Math.abs(box.width / box.height - 80 / 60) < 0.02, `${box.width} × ${box.height}`);
+    await page.mouse.move(box.x + box.width * 0.51, box.y + box.height * 0.51);
+    assert.match(await texts(page, '.map .tip'), /no fit/);
+  },
+};
+
+/** Sorts the column of a table by its heading. */
+async function useTable(page) {
+  const column = () => page.$$eval('tbody tr', rows => rows.slice(0, 8).map(row => row.children[1].textContent));
+  await page.$$eval('.sort', heads => heads[1].click());
+  const value = text => Number(text.replace('−', '-').split(' ')[0]);
+  const found = (await column()).map(value);
+  assert.deepEqual(found, [...found].sort((a, b) => a - b), 'the column is not sorted');
 }
 
 /** Sorts the table of groups, and selects one. */
@@ -102,7 +194,8 @@ async function useGroups(page) {
 }
 
 try {
-  for (const name of Object.keys(FITS)) {
+  const only = process.env.PAGES?.split(',');
+  for (const name of Object.keys(FITS).filter(name => !only || only.includes(name))) {
     const { status, stderr } = spawnSync(program, prepare(folder, name), { cwd: folder, encoding: 'utf8' });
     assert(status !== null && status !== 2 && status < 100, `${name}: ${stderr}`);
     const { size } = statSync(join(folder, `${name}.html`));
@@ -115,7 +208,10 @@ try {
       assert.deepEqual(await violations(page), [], `${name}, ${kind}, ${scheme}`);
       if (kind === 'desktop' && scheme === 'light') {
         console.log(`${name}: ${size} bytes, opened in ${milliseconds} ms`);
-        await use(page, name);
+        const isMany = FITS[name].command === 'many';
+        await use(page, name, isMany ? /y/ : name === 'outliers' ? /fitted|outlier/ : /fitted/);
+        if (!isMany) await useLegend(page, name);
+        await FURTHER[name]?.(page);
         if (name === 'groups') {
           await useGroups(page);
           await page.screenshot({ path: join(folder, 'group.png'), fullPage: true });

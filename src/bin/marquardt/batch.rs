@@ -10,10 +10,9 @@ use crate::curve::{self, Chosen};
 use crate::data::{self, SelectedData};
 use crate::failure::{Ending, Failure};
 use crate::fit;
-use crate::group_results::GroupResults;
-use crate::groups::{Group, GroupFits, Pictures};
+use crate::groups::{Group, GroupFits};
 use crate::output;
-use crate::terminal::{note, red};
+use crate::terminal::note;
 use crate::wildcard::matches;
 
 /// Name of the column of the files.
@@ -39,26 +38,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         }
     }
     let Some(curve) = curve else { return Err(failed.swap_remove(0)) };
-    let mut results = GroupResults { by: BY, reports: Vec::new(), shared: None, tests: None };
-    let mut pictures = Pictures::default();
-    let of = |groups| GroupFits::new(arguments, &curve, BY, groups);
-    let mut all = of(Vec::new())?;
-    for group in groups {
-        let mut one = of(vec![group])?;
-        if !arguments.groups.share.is_empty() {
-            all.groups.append(&mut one.groups);
-            continue;
-        }
-        match one.fit_each(&mut results, &mut pictures) {
-            Ok(()) => all.groups.append(&mut one.groups),
-            Err(failure) => failed.push(failure),
-        }
-    }
-    let ending = if all.groups.is_empty() { Ending::BadInput } else { all.finish(results, pictures)? };
-    for failure in &failed {
-        note(format_args!("{} {}", red("error:"), failure.one_line()));
-    }
-    Ok(if failed.is_empty() { ending } else { Ending::BadInput })
+    GroupFits::new(arguments, &curve, BY, groups)?.run(failed)
 }
 
 /// The curve and the data of a file.
@@ -66,9 +46,9 @@ fn read(arguments: &FitArguments, file: PathBuf) -> Result<(AnyModel, SelectedDa
     let mut arguments = arguments.clone();
     arguments.data.file = Some(file);
     output::check(&arguments)?;
-    let (table, chosen) = fit::read(&arguments)?;
+    let (table, chosen, _) = fit::read(&arguments)?;
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, None);
-    let Chosen { curve, x_names, y_names } = chosen;
+    let Chosen { curve, x_names, y_names, .. } = chosen;
     let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
     data::note_of_reading(&table, &data.columns)?;
     left_out.into_iter().for_each(|left_out| note(format_args!("{}: {left_out}", table.source_name())));

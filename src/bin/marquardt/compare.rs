@@ -25,7 +25,7 @@ const BEYOND_CHANCE: f64 = 2.576;
 pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     output::check_formats(arguments.formats.all())?;
     let formulas: Vec<&str> = arguments.formula.iter().map(String::as_str).collect();
-    let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &[] })?;
+    let table = data::read(&arguments.data, &Needs { formulas: &formulas, ..Needs::default() })?;
     let names = match (&arguments.models[..], &arguments.formula[..]) {
         ([], []) => {
             let distinct = Named::all().filter(|model| !model.is_reparameterized());
@@ -52,7 +52,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     let mut fits = Vec::new();
     let (mut failed, mut warnings) = (Vec::new(), Vec::new());
     for candidate in candidates {
-        let name = candidate.curve.to_string();
+        let name = candidate.name.clone();
         match fit_candidate(candidate, &table, arguments)? {
             Ok(fit) => {
                 warnings.extend(fit.unusable.iter().map(|warning| format!("warning: {name:?}: {warning}")));
@@ -78,11 +78,11 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
             Err(reason) => failed.push((name, reason)),
         }
     }
-    let comparison = Comparison::of(fits.iter().map(|fit| (fit.curve.to_string(), fit.criteria)))?;
+    let comparison = Comparison::of(fits.iter().map(|fit| (fit.name.clone(), fit.criteria)))?;
     let mut ranking = ResultTable::new(["model", "parameters", "AICc", "difference", "weight", "BIC", "residual_sd"]);
     for compared in comparison.fits() {
         let criteria = &compared.criteria;
-        let deviation = fits.iter().find(|fit| fit.curve.to_string() == compared.name).and_then(|fit| fit.deviation);
+        let deviation = fits.iter().find(|fit| fit.name == compared.name).and_then(|fit| fit.deviation);
         ranking.row([
             Cell::from(compared.name.as_str()),
             Cell::Count(criteria.parameters),
@@ -110,6 +110,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
 
 /// A candidate that was fitted.
 struct Candidate {
+    name: String,
     curve: AnyModel,
     criteria: Criteria<f64>,
     /// The residual standard deviation.
@@ -122,7 +123,7 @@ struct Candidate {
 
 /// Fits a candidate; the reason if that ends badly.
 fn fit_candidate(
-    Chosen { curve, x_names, y_names }: Chosen,
+    Chosen { name, curve, x_names, y_names }: Chosen,
     table: &Table,
     arguments: &CompareArguments,
 ) -> Result<Result<Candidate, String>, Failure> {
@@ -137,7 +138,7 @@ fn fit_candidate(
             let (unusable, correlation) =
                 (unusable.map(|warning| warning.to_string()).collect(), correlation(&fit, &data));
             let (criteria, deviation) = (fit.criteria(), fit.residual_standard_deviation());
-            Ok(Candidate { curve: curve.clone(), criteria, deviation, unusable, correlation })
+            Ok(Candidate { name, curve: curve.clone(), criteria, deviation, unusable, correlation })
         }
         Ok(Solved { fit, .. }) => Err(fit.report().status.to_string()),
         Err(error) => Err(curve_fit::explain(error, &data).one_line()),

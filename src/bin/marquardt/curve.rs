@@ -24,6 +24,8 @@ pub const ABOUT_PI: &str = "pi is a number in formulas, and a parameter in doubl
 
 /// A curve, and the columns of its predictors and of its response, which are two if it is complex, and more for replicates.
 pub struct Chosen {
+    /// Name of the model, or the formula.
+    pub name: String,
     pub curve: AnyModel,
     pub x_names: Vec<String>,
     pub y_names: Vec<String>,
@@ -49,11 +51,11 @@ pub fn of_model(name: &str, table: &Table, data: &DataArguments) -> Result<Chose
     if let Some(curve @ AnyModel::Formula(_)) = AnyModel::of_name(name) {
         let x_names = several_predictors(&curve, table, data)?;
         let y_names = responses(&curve, table, data, &x_names.iter().map(String::as_str).collect::<Vec<_>>())?;
-        return Ok(Chosen { curve, x_names, y_names });
+        return Ok(Chosen { name: name.to_owned(), curve, x_names, y_names });
     }
     let (curve, x_name) = (named(name)?, only_predictor(table, data)?);
     let y_names = responses(&curve, table, data, &[&x_name])?;
-    Ok(Chosen { curve, x_names: vec![x_name], y_names })
+    Ok(Chosen { name: curve.to_string(), curve, x_names: vec![x_name], y_names })
 }
 
 /// A formula over columns of a table.
@@ -75,12 +77,22 @@ pub fn in_columns(formula: &str, table: &Table, data: &DataArguments) -> Result<
     x_names.retain(|name| !y_names.contains(name));
     if is_called_x(&x_names) {
         let curve = AnyModel::Formula(parsed(formula, &["x".to_owned()], data)?);
-        return Ok(Chosen { curve, x_names: vec![column_name(table, asked.first().map(String::as_str), 1)], y_names });
+        let name = formula.to_owned();
+        return Ok(Chosen {
+            name,
+            curve,
+            x_names: vec![column_name(table, asked.first().map(String::as_str), 1)],
+            y_names,
+        });
     }
     if x_names.is_empty() {
-        return Err(Failure::new("the formula has no predictor: neither a column nor x is in it"));
+        let known = quoted(&columns);
+        return Err(Failure::new(format!(
+            "the formula has no predictor: neither x nor a column is in it, which are {known}"
+        )));
     }
-    Ok(Chosen { curve: AnyModel::Formula(parsed(formula, &x_names, data)?), x_names, y_names })
+    let curve = AnyModel::Formula(parsed(formula, &x_names, data)?);
+    Ok(Chosen { name: formula.to_owned(), curve, x_names, y_names })
 }
 
 /// A note of which column is the response where nobody has said so, if other columns of numbers are left out.
@@ -120,11 +132,32 @@ pub fn note_of_constants(curve: &AnyModel, starts: &[NamedValue<f64>]) {
     }
 }
 
-/// The columns of the responses, or of the replicates of one that a pattern names: the first ones from the second on that are not taken, unless others are asked for.
+/// The columns of the responses of a curve.
 fn responses(curve: &AnyModel, table: &Table, data: &DataArguments, taken: &[&str]) -> Result<Vec<String>, Failure> {
     let count = curve.response_count();
-    match (count, &data.y[..]) {
-        (1, [pattern]) if pattern.contains('*') && table.column_names().all(|name| name != pattern) => {
+    if count == 1 && data.y.is_empty() && table.column_names().len() < 2 {
+        return Ok(vec![column_name(table, None, 2)]);
+    }
+    response_columns(count, table, data, taken, |asked| match (count, asked) {
+        (_, None) => "no column is left for the response; --y names it".to_owned(),
+        (1, Some(asked)) => format!("--y names {asked} columns, but the value of {curve} is real"),
+        _ => {
+            "the value of the formula is complex: --y names two columns, of the real and the imaginary part".to_owned()
+        }
+    })
+}
+
+/// The columns of so many responses, or of the replicates of one that a pattern names: those that are asked for, or else the first ones,
+/// from the second on, that are not taken. Where there is another number, the problem is that of so many that are asked for, if any are.
+pub fn response_columns(
+    count: usize,
+    table: &Table,
+    data: &DataArguments,
+    taken: &[&str],
+    problem: impl FnOnce(Option<usize>) -> String,
+) -> Result<Vec<String>, Failure> {
+    let found: Vec<String> = match &data.y[..] {
+        [pattern] if count == 1 && pattern.contains('*') && table.column_names().all(|name| name != pattern) => {
             let found = table.column_names().filter(|name| matches(pattern, name) && !taken.contains(name));
             let found: Vec<String> = found.map(str::to_owned).collect();
             let names = || quoted(&table.column_names().collect::<Vec<_>>());
@@ -133,26 +166,16 @@ fn responses(curve: &AnyModel, table: &Table, data: &DataArguments, taken: &[&st
                 false => Ok(found),
             };
         }
-        (_, asked) if asked.len() == count => {
-            return Ok(asked.iter().map(|name| column_name(table, Some(name), 2)).collect());
+        [] => {
+            let left = table.column_names().skip(1).filter(|name| !taken.contains(name));
+            left.take(count).map(str::to_owned).collect()
         }
-        (1, []) if table.column_names().len() < 2 => return Ok(vec![column_name(table, None, 2)]),
-        (_, []) => {}
-        (1, several) => {
-            return Err(Failure::new(format!("--y names {} columns, but the value of {curve} is real", several.len())));
-        }
-        _ => {
-            let problem =
-                "the value of the formula is complex: --y names two columns, of the real and the imaginary part";
-            return Err(Failure::new(problem));
-        }
+        asked => asked.iter().map(|name| column_name(table, Some(name), 2)).collect(),
+    };
+    match found.len() == count {
+        true => Ok(found),
+        false => Err(Failure::new(problem((!data.y.is_empty()).then_some(found.len())))),
     }
-    let left = table.column_names().skip(1).filter(|name| !taken.contains(name)).take(count);
-    let left: Vec<String> = left.map(str::to_owned).collect();
-    if left.len() < count {
-        return Err(Failure::new("no column is left for the response; --y names it"));
-    }
-    Ok(left)
 }
 
 fn parsed(formula: &str, predictors: &[String], data: &DataArguments) -> Result<Formula, Failure> {

@@ -11,6 +11,7 @@ use crate::assignments::NamedValue;
 use crate::data::SelectedData;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::live::LivePicture;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
 
@@ -119,9 +120,13 @@ pub fn solve<'a, C: Curve<f64> + 'a>(
 
 /// Fits as `marquardt fit` is asked to, without outliers if so.
 pub fn solve_asked<'a, C: Curve<f64> + 'a>(
-    fit: CurveFit<'a, f64, C>,
+    mut fit: CurveFit<'a, f64, C>,
     arguments: &FitArguments,
+    live: Option<&LivePicture>,
 ) -> Result<Solved<'a>, MultiStartError> {
+    if let Some(picture) = live {
+        fit = fit.observe_curve(picture.observer());
+    }
     let Some(rate) = arguments.outliers else { return solve(fit, &arguments.method) };
     let CleanedFit { fit, outliers, .. } = prepared(fit, &arguments.method).remove_outliers(rate)?;
     Ok(Solved { fit, minima: None, outliers })
@@ -150,8 +155,35 @@ fn prepared<'a, C: Curve<f64>>(mut fit: CurveFit<'a, f64, C>, method: &MethodArg
     fit
 }
 
+/// Setter of a tolerance.
+type SetTolerance = fn(LevenbergMarquardt<f64>, f64) -> LevenbergMarquardt<f64>;
+
 fn solver(method: &MethodArguments) -> Result<LevenbergMarquardt<f64>, Failure> {
     let mut solver = LevenbergMarquardt::new().with_cancel_token(interrupt::token());
+    if let Some(damping) = method.damping {
+        solver = solver.with_damping(damping.into());
+    }
+    if let Some(acceleration) = method.acceleration {
+        solver = solver.with_acceleration(acceleration.into());
+    }
+    if let Some(scaling) = method.scaling {
+        solver = solver.with_scaling(scaling.into());
+    }
+    let tolerances: [(_, _, SetTolerance); 3] = [
+        ("--ftol", method.ftol, LevenbergMarquardt::with_ftol),
+        ("--xtol", method.xtol, LevenbergMarquardt::with_xtol),
+        ("--gtol", method.gtol, LevenbergMarquardt::with_gtol),
+    ];
+    for (option, tolerance, set) in tolerances {
+        let Some(tolerance) = tolerance else { continue };
+        if !(0.0..1.0).contains(&tolerance) {
+            return Err(Failure::new(format!("{option} is {tolerance}: it must be from 0 to less than 1")));
+        }
+        solver = set(solver, tolerance);
+    }
+    if let Some(evaluations) = method.max_evaluations {
+        solver = solver.with_max_evaluations(evaluations);
+    }
     if let Some(iterations) = method.max_iterations {
         solver = solver.with_max_iterations(iterations);
     }

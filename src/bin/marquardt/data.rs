@@ -1,7 +1,9 @@
 //! Columns of a file that are fitted.
 
-use marquardt::CurveError;
+use std::collections::BTreeMap;
+
 use marquardt::curve::{Separator, Table, TableError, TableReader};
+use marquardt::{CurveError, Formula, Model};
 use ndarray::{Array2, Axis, concatenate};
 
 use crate::arguments::DataArguments;
@@ -10,7 +12,7 @@ use crate::condition::Condition;
 use crate::conversion::Converted;
 use crate::curve::ABOUT_PI;
 use crate::failure::{Failure, quoted};
-use crate::needed_columns::{self, Needs};
+use crate::needed_columns::{self, Needs, WideTables};
 use crate::row_formula::RowFormula;
 use crate::row_values::{RowValues, of_table};
 use crate::source;
@@ -24,6 +26,11 @@ pub const ENZYME_MODEL: &str = "michaelis_menten";
 
 /// Reads the file, and keeps the rows that are asked for.
 pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failure> {
+    Ok(read_as(arguments, needs, WideTables::Never)?.0)
+}
+
+/// Reads the file as [`read`] does; `true` if its headings are predictors, and the table has a row for each field below them.
+pub fn read_as(arguments: &DataArguments, needs: &Needs<'_>, wide: WideTables) -> Result<(Table, bool), Failure> {
     let mut reader = TableReader::new().decimal_comma(arguments.decimal_comma).missing(&arguments.missing);
     if arguments.no_heading {
         reader = reader.heading(false);
@@ -49,11 +56,14 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
             if is_converted {
                 reader = reader.separator(Separator::Comma).decimal_comma(false);
             }
-            needed_columns::read(&reader, name, bytes, arguments, needs)
+            needed_columns::read(&reader, name, bytes, arguments, needs, wide)
                 .map_err(|error| with_remedy(error, arguments))?
         }
         None => reader.read_named("enzyme.csv", ENZYME.as_bytes())?,
     };
+    let is_wide = wide.are_like(&table);
+    let table = if is_wide { table.unpivoted()? } else { table };
+    let table = with_origins(table, arguments, needs)?;
     let (mut kept, mut conditions) = (table, arguments.conditions.iter().collect::<Vec<_>>());
     for NamedValue { name, value } in &arguments.computed {
         // Rows that are left out need not have a value.
@@ -67,7 +77,32 @@ pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failu
     if kept.rows() == 0 {
         return Err(Failure::new(format!("{}: no row fulfils the condition of --where", kept.source_name())));
     }
-    Ok(kept)
+    Ok((kept, is_wide))
+}
+
+/// The table with the origins of times that are asked for, or needed.
+fn with_origins(mut table: Table, arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failure> {
+    let timed = origins(&table);
+    if let Some(since) = &arguments.since {
+        let counted: Vec<_> = timed.keys().map(|name| table.count_since(name, since)).collect();
+        let first = counted.into_iter().reduce(|one, other| one.or(other));
+        let nothing = || format!("--since {since:?}: {} has no column of dates or times", table.source_name());
+        first.ok_or_else(|| Failure::new(nothing()))??;
+        return Ok(table);
+    }
+    for (name, origin) in needs.origins {
+        let name = column_name(&table, Some(name), 1);
+        if timed.contains_key(&name) {
+            table.count_since(&name, origin)?;
+        }
+    }
+    Ok(table)
+}
+
+/// Origins of the times of columns that are kept.
+fn origins(table: &Table) -> BTreeMap<String, String> {
+    let origin = |name: &str| Some((name.to_owned(), table.origin(name).ok()??));
+    table.column_names().filter_map(origin).collect()
 }
 
 /// The rows that fulfil all conditions.
@@ -108,7 +143,13 @@ fn of_heading(error: TableError, table: &Table) -> Failure {
         TableError::NotANumber { line, .. }
             if table.lines().first() == Some(&line) && table.column_names().next() == Some("c1") =>
         {
-            Failure::new(format!("{error}; --header-row {line} takes this line for the heading"))
+            let has_comma = |name: &str| Some(table.text_column(name).ok()?.first()?.contains(','));
+            if table.column_names().skip(1).filter_map(has_comma).any(|has_comma| has_comma) {
+                return Failure::new(format!("{error}; --decimal-comma reads the numbers beside it"));
+            }
+            Failure::new(format!(
+                "{error}; --header-row {line} takes this line for the heading, --x-from-heading its numbers for predictors"
+            ))
         }
         error => error.into(),
     }
@@ -161,6 +202,13 @@ fn whole(counts: &[f64], table: &Table, lines: &[usize]) -> Result<Vec<usize>, F
     counts.iter().zip(lines).map(count).collect()
 }
 
+/// Formula of a response alone for its standard deviation, or its weight.
+#[derive(Debug, Clone)]
+struct ResponseSigma {
+    formula: Formula,
+    is_weight: bool,
+}
+
 /// Predictors, responses and their standard deviations.
 #[derive(Debug)]
 pub struct SelectedData {
@@ -180,6 +228,10 @@ pub struct SelectedData {
     pub sigma_x: Option<Array2<f64>>,
     /// Numbers of replicates, of which the responses are means, and their standard deviations.
     pub replicates: Option<(Vec<usize>, Array2<f64>)>,
+    /// Origins of times, by the columns of the file.
+    pub origins: BTreeMap<String, String>,
+    /// Standard deviation of a response, if it follows from that alone.
+    response_sigma: Option<ResponseSigma>,
     /// Rows that were left out, as a number is missing.
     pub omitted: usize,
     /// The line of the file at which each row ends.
@@ -229,6 +281,10 @@ impl SelectedData {
             let columns = |of| y_names.iter().map(|response| values(&of, response)).collect::<Result<Vec<_>, _>>();
             of.map(columns).transpose().map(|columns| columns.map(|columns| table_of(&columns)))
         };
+        let of_response = |of: &Option<RowValues<'_>>| of.as_ref()?.of_response(table, &y_names[0]);
+        let response_sigma = of_response(&sigma).map(|formula| ResponseSigma { formula, is_weight: false });
+        let response_sigma =
+            response_sigma.or(of_response(&weights).map(|formula| ResponseSigma { formula, is_weight: true }));
         let (sigma, weights) = (of_responses(sigma)?, of_responses(weights)?);
         let sigma_x = sigma_x.iter().map(|of| values(of, &y_names[0])).collect::<Result<Vec<_>, _>>()?;
         let sigma_x = (!sigma_x.is_empty()).then(|| table_of(&sigma_x));
@@ -252,6 +308,8 @@ impl SelectedData {
             weights,
             sigma_x,
             replicates,
+            origins: origins(table),
+            response_sigma,
             omitted,
             lines,
             sigma_name,
@@ -280,6 +338,8 @@ impl SelectedData {
             weights: optional(|part| part.weights.as_ref()),
             sigma_x: optional(|part| part.sigma_x.as_ref()),
             replicates: deviations.map(|deviations| (counts.copied().collect(), deviations)),
+            origins: first.origins.clone(),
+            response_sigma: first.response_sigma.clone(),
             omitted: parts.iter().map(|part| part.omitted).sum(),
             lines: parts.iter().flat_map(|part| &part.lines).copied().collect(),
             sigma_name: first.sigma_name.clone(),
@@ -305,6 +365,8 @@ impl SelectedData {
                 .replicates
                 .as_ref()
                 .map(|(counts, sd)| (kept.iter().map(|&row| counts[row]).collect(), of_kept(sd))),
+            origins: self.origins.clone(),
+            response_sigma: self.response_sigma.clone(),
             omitted: self.omitted,
             lines: kept.iter().map(|&row| self.lines[row]).collect(),
             sigma_name: self.sigma_name.clone(),
@@ -316,6 +378,14 @@ impl SelectedData {
         let count = |row: usize| self.replicates.as_ref().map_or(1, |(counts, _)| counts[row]);
         let first = |next: &mut usize, row: usize| Some(std::mem::replace(next, *next + count(row)));
         (0..self.y.nrows()).scan(0, first).collect()
+    }
+
+    /// Standard deviation of a response of this size by `--sigma` or `--weights`, if it follows from that alone.
+    pub fn sigma_of(&self, response: f64) -> Option<f64> {
+        let ResponseSigma { formula, is_weight } = self.response_sigma.as_ref()?;
+        let value: f64 = formula.response(&vec![response; formula.predictors().len()], &[]);
+        let sigma = if *is_weight { value.sqrt().recip() } else { value };
+        Some(sigma).filter(|sigma| sigma.is_finite() && *sigma > 0.0)
     }
 
     /// The columns of the response.

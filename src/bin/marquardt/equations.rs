@@ -1,14 +1,16 @@
 //! Fits of differential equations.
 
 use marquardt::CurveFit;
-use marquardt::curve::{EquationFormulas, Integrator, Table};
+use marquardt::curve::{EquationFormulas, Integrator};
 
 use crate::arguments::FitArguments;
 use crate::assignments::NamedValue;
+use crate::curve;
 use crate::curve_fit;
 use crate::data::{self, SelectedData, column_name};
 use crate::failure::{Ending, Failure};
-use crate::fit::{Titles, finish};
+use crate::fit::{Titles, finish, title};
+use crate::live::LivePicture;
 use crate::needed_columns::Needs;
 use crate::output;
 
@@ -22,7 +24,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let outputs = if equations.observe.is_empty() { equations.ode.len() } else { equations.observe.len() };
     let columns: Vec<String> = (1..=1 + outputs).map(|number| number.to_string()).collect();
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let table = data::read(&arguments.data, &Needs { formulas: &[], columns: &columns })?;
+    let table = data::read(&arguments.data, &Needs { columns: &columns, ..Needs::default() })?;
     let x_name = match &arguments.data.x[..] {
         [] => column_name(&table, None, 1),
         [name] => column_name(&table, Some(name), 1),
@@ -32,7 +34,12 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     if let Some(name) = system.parameters().iter().find(|name| table.column_names().any(|column| column == *name)) {
         return Err(Failure::new(format!("--ode: {name:?} is a column, but only that of the time may occur")));
     }
-    let y_names = responses(arguments, &table, &x_name, outputs)?;
+    let y_names = curve::response_columns(outputs, &table, &arguments.data, &[&x_name], |asked| match asked {
+        Some(asked) => {
+            format!("--y names {asked} columns, but the equations have {outputs} responses; --observe says which")
+        }
+        None => format!("there are too few columns for {outputs} responses; --observe says which"),
+    })?;
     let data = SelectedData::select(&table, &arguments.data, vec![x_name], y_names)?;
     data::note_of_reading(&table, &data.columns)?;
     drop(table);
@@ -46,7 +53,9 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     let fit = fit.initial_time(equations.initial_time).integrator(integrator);
     let fit = curve_fit::with_options(fit, &data, &arguments.curve.parameters, &arguments.method)?;
     let fit = curve_fit::with_quantities(fit, Vec::new(), arguments)?;
-    finish(arguments, &data, curve_fit::solve_asked(fit, arguments), &titles, None)
+    let live = LivePicture::asked(&arguments.output, &data, &title(arguments, &titles.name, &data));
+    let solved = curve_fit::solve_asked(fit, arguments, live.as_ref());
+    finish(arguments, &data, solved, &titles, None, live)
 }
 
 /// The equations, in which the time is called as its column or [`TIME`].
@@ -62,26 +71,4 @@ fn system(arguments: &FitArguments, x_name: &str) -> Result<EquationFormulas, Fa
     };
     let own = system(x_name)?;
     if own.parameters().iter().any(|name| name == TIME) { system(TIME) } else { Ok(own) }
-}
-
-/// The columns of the responses: those that are asked for, or else the first ones beside the time.
-fn responses(arguments: &FitArguments, table: &Table, x_name: &str, outputs: usize) -> Result<Vec<String>, Failure> {
-    let asked = &arguments.data.y;
-    if !asked.is_empty() && asked.len() != outputs {
-        let count = asked.len();
-        return Err(Failure::new(format!(
-            "--y names {count} columns, but the equations have {outputs} responses; --observe says which"
-        )));
-    }
-    if !asked.is_empty() {
-        return Ok(asked.iter().map(|name| column_name(table, Some(name), 2)).collect());
-    }
-    let left: Vec<String> =
-        table.column_names().filter(|name| *name != x_name).take(outputs).map(str::to_owned).collect();
-    match left.len() == outputs {
-        true => Ok(left),
-        false => {
-            Err(Failure::new(format!("there are {} columns for {outputs} responses; --observe says which", left.len())))
-        }
-    }
 }

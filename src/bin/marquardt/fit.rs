@@ -2,24 +2,25 @@
 
 use std::path::Path;
 
-use marquardt::FittedCurve;
-use marquardt::curve::{FitSummary, MultiStartError, Outlier, Plot, Series, Table};
+use marquardt::curve::{FitSummary, MultiStartError, Outlier, Table};
 use marquardt::models::AnyModel;
 use ndarray::ArrayView2;
 
-use crate::arguments::FitArguments;
+use crate::arguments::{DataArguments, FitArguments};
 use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
 use crate::data::{self, SelectedData};
 use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
-use crate::needed_columns::Needs;
+use crate::live::{self, LivePicture};
+use crate::needed_columns::{Needs, WideTables};
 use crate::page::FitOnPage;
+use crate::pictures::Pictures;
 use crate::report::FitReport;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
-use crate::{batch, groups, output, page};
+use crate::{batch, groups, output};
 
 /// Fits, prints the report, and draws.
 pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
@@ -27,9 +28,9 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         return batch::run(arguments);
     }
     output::check(arguments)?;
-    let (table, chosen) = read(arguments)?;
+    let (table, chosen, by) = read(arguments)?;
     curve::note_of_constants(&chosen.curve, &arguments.curve.parameters.start);
-    let by = arguments.groups.group_by.as_deref();
+    let by = by.as_deref();
     let left_out = curve::note_of_response(&table, &chosen, &arguments.data, by);
     if let Some(by) = by {
         let ending = groups::run(arguments, &chosen, &table, by)?;
@@ -37,13 +38,16 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
         left_out.into_iter().for_each(note);
         return Ok(ending);
     }
-    let Chosen { curve, x_names, y_names } = chosen;
+    let Chosen { name, curve, x_names, y_names } = chosen;
     let data = SelectedData::select(&table, &arguments.data, x_names, y_names)?;
     data::note_of_reading(&table, &data.columns)?;
     note_of_groups(&table);
     drop(table);
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;
-    let ending = finish(arguments, &data, curve_fit::solve_asked(fit, arguments), &Titles::of(&curve), Some(&curve));
+    let titles = Titles { name, formula: curve.formula().to_owned() };
+    let live = LivePicture::asked(&arguments.output, &data, &title(arguments, &titles.name, &data));
+    let solved = curve_fit::solve_asked(fit, arguments, live.as_ref());
+    let ending = finish(arguments, &data, solved, &titles, Some(&curve), live);
     if ending.is_ok() {
         left_out.into_iter().for_each(note);
     }
@@ -56,12 +60,6 @@ pub struct Titles {
     pub formula: String,
 }
 
-impl Titles {
-    pub fn of(curve: &AnyModel) -> Self {
-        Titles { name: curve.to_string(), formula: curve.formula().to_owned() }
-    }
-}
-
 /// Prints the report of a fit, and draws it.
 pub fn finish(
     arguments: &FitArguments,
@@ -69,58 +67,36 @@ pub fn finish(
     solved: Result<Solved<'_>, MultiStartError>,
     titles: &Titles,
     curve: Option<&AnyModel>,
+    live: Option<LivePicture>,
 ) -> Result<Ending, Failure> {
     let Solved { fit, minima, outliers } = solved.map_err(|error| curve_fit::explain(error, data))?;
+    if let Some(picture) = live {
+        picture.finish(&fit);
+    }
     let summary = titled(fit.summary(), &title(arguments, &titles.name, data), &titles.formula, data);
-    let inference = Inference::of(&fit, arguments)?;
+    let inference = Inference::of(&fit, arguments, data)?;
     let stored = Some(FitOfColumns::new(fit.to_stored_without_data(), data));
     let found = arguments.outliers.map(|_| outlier_table(data, &outliers));
     let report = FitReport { summary, inference, minima, outliers: found, stored, fitted: Ending::of_fit(&fit) };
-    if let Some(path) = &arguments.output.plot {
-        let title = report.summary.title.clone().unwrap_or_default();
-        let [x_label, y_label] = &data.labels;
-        let mut plot = fit.plot()?.title(title).x_label(x_label).y_label(y_label);
-        if !outliers.is_empty() {
-            let points = outliers.iter().map(|outlier| (data.x[[outlier.row, 0]], outlier.y));
-            plot = plot.series(Series::new().name("outliers").outliers(points));
-        }
-        output::draw(plot, &arguments.output, path)?;
-    }
-    let views = [
-        (&arguments.output.nyquist, FittedCurve::nyquist_plot as fn(&_) -> _),
-        (&arguments.output.bode, FittedCurve::bode_plot),
-    ];
-    for (path, view) in views.into_iter().filter_map(|(path, view)| Some((path.as_ref()?, view))) {
-        let plot: Plot = view(&fit)?;
-        plot.title(report.summary.title.clone().unwrap_or_default()).save(path)?;
-    }
-    if let Some(path) = &arguments.output.residuals {
-        let used = data.without(fit.omitted_rows());
-        output::write(path, &residuals(&used, &fit.fitted().to_vec(), fit.fitted_x()).to_csv()?)?;
-    }
-    if let Some(path) = &arguments.output.report {
-        let used = data.without(fit.omitted_rows());
-        let shown = FitOnPage {
-            name: None,
-            fit: &fit,
-            report: &report,
-            curve,
-            data: vec![&used],
-            all_data: data,
-            outliers: &outliers,
-            fits: 1,
-        };
-        let title = report.summary.title.as_deref().unwrap_or_default();
-        page::write(path, arguments, title, vec![shown.to_json()?], None)?;
-    }
+    let shown = FitOnPage {
+        name: None,
+        fit: &fit,
+        report: &report,
+        data: &[data.without(fit.omitted_rows())],
+        is_complex: curve.is_some_and(|curve| curve.response_count() == 2),
+        outliers: &places(data, &outliers),
+    };
+    let mut pictures = Pictures::of(arguments, 1);
+    pictures.add("", &shown)?;
+    pictures.write(report.summary.title.as_deref().unwrap_or_default(), data, None)?;
     let digits = arguments.output.digits;
     output::print(&arguments.output.formats, |format| report.render(format), || report.to_text(digits))?;
     fit.warnings().iter().for_each(|warning| note(format_args!("warning: {warning}")));
     Ok(report.ending())
 }
 
-/// Reads the file, and chooses the curve and its columns.
-pub fn read(arguments: &FitArguments) -> Result<(Table, Chosen), Failure> {
+/// Reads the file, and chooses the curve, its columns, and the column of the groups.
+pub fn read(arguments: &FitArguments) -> Result<(Table, Chosen, Option<String>), Failure> {
     let model = arguments.curve.model.as_deref().and_then(AnyModel::of_name);
     let predictors = match &model {
         Some(AnyModel::Formula(formula)) => formula.predictors(),
@@ -128,9 +104,20 @@ pub fn read(arguments: &FitArguments) -> Result<(Table, Chosen), Failure> {
     };
     let columns = arguments.groups.group_by.iter().chain(predictors).map(String::as_str).collect::<Vec<_>>();
     let formulas = arguments.curve.formula.as_deref().into_iter().collect::<Vec<_>>();
-    let table = data::read(&arguments.data, &Needs { formulas: &formulas, columns: &columns })?;
+    let needs = Needs { formulas: &formulas, columns: &columns, ..Needs::default() };
+    let DataArguments { x, y, no_heading, .. } = &arguments.data;
+    let is_free = x.is_empty() && y.is_empty() && !no_heading && arguments.groups.batch.is_empty();
+    let wide = match arguments.groups.x_from_heading {
+        true => WideTables::All,
+        false if is_free => WideTables::Plain,
+        false => WideTables::Never,
+    };
+    let (table, is_wide) = data::read_as(&arguments.data, &needs, wide)?;
+    let first_name = || table.column_names().nth(2).filter(|_| is_wide).map(str::to_owned);
+    let by = arguments.groups.group_by.clone().or_else(first_name);
     let chosen = curve::choose(&arguments.curve, &table, &arguments.data)?;
-    Ok((table, chosen))
+    live::check(&arguments.output, &chosen.x_names)?;
+    Ok((table, chosen, by))
 }
 
 /// Title of a report: the one given, or else the file and the curve.
@@ -166,6 +153,11 @@ pub fn residuals(data: &SelectedData, fitted: &[f64], fitted_x: Option<ArrayView
         table.row([Cell::Count(data.line(row))].into_iter().chain(numbers.map(Cell::Number)));
     }
     table
+}
+
+/// The first predictors and the responses of outliers.
+pub fn places(data: &SelectedData, outliers: &[Outlier<f64>]) -> Vec<(f64, f64)> {
+    outliers.iter().map(|outlier| (data.x[[outlier.row, 0]], outlier.y)).collect()
 }
 
 /// A row for each outlier.

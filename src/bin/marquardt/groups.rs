@@ -1,9 +1,8 @@
 //! Fits of groups of rows: each by itself, or with parameters that all share.
 
 use marquardt::GlobalFit;
-use marquardt::curve::{FitSummary, ParameterState, Plot, Series, Table};
+use marquardt::curve::{FitSummary, ParameterState, Table};
 use marquardt::models::AnyModel;
-use serde_json::Value;
 
 use crate::arguments::FitArguments;
 use crate::assignments::NamedValue;
@@ -11,15 +10,16 @@ use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
 use crate::data::SelectedData;
 use crate::failure::{Ending, Failure, quoted};
-use crate::fit::{outlier_table, residuals, title, titled};
+use crate::fit::{outlier_table, places, title, titled};
 use crate::group_results::{GroupReport, GroupResults};
 use crate::inference::Inference;
-use crate::output;
-use crate::page::{self, FitOnPage};
+use crate::live::{self, LivePicture};
+use crate::page::FitOnPage;
 use crate::parameter_tests::parameter_tests;
+use crate::pictures::Pictures;
 use crate::report::FitReport;
 use crate::stored::FitOfColumns;
-use crate::table::ResultTable;
+use crate::terminal::{note, red};
 
 /// A group of rows.
 pub struct Group {
@@ -38,39 +38,33 @@ pub struct GroupFits<'a> {
     pub groups: Vec<Group>,
 }
 
-/// Pictures, residuals and fits on a page, besides the reports.
-#[derive(Default)]
-pub struct Pictures {
-    series: Vec<Series>,
-    residuals: ResultTable,
-    /// Fits on a page.
-    fits: Vec<Value>,
+/// Fits all groups, prints the results, and draws them in one plot. Groups that cannot be fitted are listed.
+pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -> Result<Ending, Failure> {
+    let (groups, failed) = GroupFits::read(arguments, chosen, table, by)?;
+    groups.run(failed)
 }
 
-/// Fits all groups, prints the results, and draws them in one plot.
-pub fn run(arguments: &FitArguments, chosen: &Chosen, table: &Table, by: &str) -> Result<Ending, Failure> {
-    let mut groups = GroupFits::read(arguments, chosen, table, by)?;
-    let mut pictures = Pictures::default();
-    let mut results = GroupResults { by, reports: Vec::new(), shared: None, tests: None };
-    if arguments.groups.share.is_empty() {
-        groups.fit_each(&mut results, &mut pictures)?;
-    }
-    groups.finish(results, pictures)
+fn of_group(name: &str, by: &str, failure: Failure) -> Failure {
+    Failure::new(format!("group {name:?} of {by:?}: {}", failure.one_line()))
 }
 
 impl<'a> GroupFits<'a> {
+    /// The groups of a table, and those without complete rows where incomplete ones are left out.
     fn read(
         arguments: &'a FitArguments,
-        Chosen { curve, x_names, y_names }: &'a Chosen,
+        Chosen { curve, x_names, y_names, .. }: &'a Chosen,
         table: &Table,
         by: &'a str,
-    ) -> Result<Self, Failure> {
-        let mut groups = Vec::new();
+    ) -> Result<(Self, Vec<Failure>), Failure> {
+        let (mut groups, mut failed) = (Vec::new(), Vec::new());
         for (name, rows) in table.group_by(by)? {
-            let data = SelectedData::select(&rows, &arguments.data, x_names.clone(), y_names.clone())?;
-            groups.push(Group { name, data, found: Vec::new() });
+            match SelectedData::select(&rows, &arguments.data, x_names.clone(), y_names.clone()) {
+                Ok(data) => groups.push(Group { name, data, found: Vec::new() }),
+                Err(failure) if arguments.data.omit_missing => failed.push(of_group(&name, by, failure)),
+                Err(failure) => return Err(failure),
+            }
         }
-        GroupFits::new(arguments, curve, by, groups)
+        Ok((GroupFits::new(arguments, curve, by, groups)?, failed))
     }
 
     /// These groups, if the parameters that are shared or tested are there.
@@ -94,72 +88,87 @@ impl<'a> GroupFits<'a> {
         Ok(GroupFits { arguments, curve, by, groups })
     }
 
+    /// Fits, tests, prints and draws. Groups that cannot be fitted are listed with those that failed before, and the exit code is that of
+    /// the worst.
+    pub fn run(mut self, mut failed: Vec<Failure>) -> Result<Ending, Failure> {
+        let arguments = self.arguments;
+        let mut pictures = Pictures::of(arguments, self.groups.len());
+        let mut results = GroupResults { by: self.by, reports: Vec::new(), shared: None, tests: None };
+        if arguments.groups.share.is_empty() {
+            failed.append(&mut self.fit_each(&mut results, &mut pictures));
+        }
+        let ending = match (self.groups.is_empty(), failed.len()) {
+            (true, 1) => return Err(failed.swap_remove(0)),
+            (true, _) => Ending::BadInput,
+            (false, _) => self.finish(results, pictures)?,
+        };
+        for failure in &failed {
+            note(format_args!("{} {}", red("error:"), failure.one_line()));
+        }
+        Ok(if failed.is_empty() { ending } else { Ending::BadInput })
+    }
+
     /// Fits all groups together if they share parameters, tests, prints and draws.
-    pub fn finish(mut self, mut results: GroupResults<'_>, mut pictures: Pictures) -> Result<Ending, Failure> {
+    fn finish(mut self, mut results: GroupResults<'_>, mut pictures: Pictures<'_>) -> Result<Ending, Failure> {
         let GroupFits { arguments, curve, .. } = self;
         if !arguments.groups.share.is_empty() {
             self.look_for_starts();
             self.fit_together(&mut results, &mut pictures)?;
         }
         results.tests = parameter_tests(&self)?;
-        if let Some(path) = &arguments.output.plot {
-            let first = &self.groups[0].data;
-            let plot = Plot::new().title(title(arguments, curve.name(), first));
-            let plot = plot.x_label(&first.labels[0]).y_label(&first.labels[1]);
-            output::draw(pictures.series.into_iter().fold(plot, Plot::series), &arguments.output, path)?;
+        if arguments.output.live && self.groups.len() > live::MOST_GROUPS {
+            let (drawn, all) = (live::MOST_GROUPS, self.groups.len());
+            note(format_args!("note: --live draws the first {drawn} of {all} groups"));
         }
-        if let Some(path) = &arguments.output.residuals {
-            output::write(path, &pictures.residuals.to_csv()?)?;
-        }
-        if let Some(path) = &arguments.output.report {
-            let title = title(arguments, curve.name(), &self.groups[0].data);
-            page::write(path, arguments, &title, pictures.fits, results.tests.as_ref())?;
-        }
+        let first = &self.groups[0].data;
+        pictures.write(&title(arguments, curve.name(), first), first, results.tests.as_ref())?;
         results.print(arguments)?;
         results.note_warnings();
         Ok(results.ending())
     }
 
-    /// Fits each group by itself.
-    pub fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
-        let GroupFits { arguments, curve, by, .. } = *self;
-        let fits = self.groups.len();
-        for group in &mut self.groups {
-            let of_group =
-                |failure: Failure| Failure::new(format!("group {:?} of {by:?}: {}", group.name, failure.one_line()));
-            let fit = curve_fit::build_with_quantities(curve, &group.data, arguments)?;
-            let Solved { fit, minima, outliers } = curve_fit::solve_asked(fit, arguments)
-                .map_err(|error| of_group(curve_fit::explain(error, &group.data)))?;
-            let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve.formula(), &group.data);
-            let inference = Inference::of(&fit, arguments).map_err(of_group)?;
-            if arguments.output.plot.is_some() {
-                pictures.series.extend(fit.plot_series()?.into_iter().map(|series| series.name(&group.name)));
+    /// Fits each group by itself. Keeps those that can be fitted, and returns why the others cannot.
+    fn fit_each(&mut self, results: &mut GroupResults<'_>, pictures: &mut Pictures<'_>) -> Vec<Failure> {
+        let mut failed = Vec::new();
+        for mut group in std::mem::take(&mut self.groups) {
+            match self.fit_alone(&mut group, results, pictures) {
+                Ok(()) => self.groups.push(group),
+                Err(failure) => failed.push(of_group(&group.name, self.by, failure)),
             }
-            let used = group.data.without(fit.omitted_rows());
-            if arguments.output.residuals.is_some() {
-                let own = residuals(&used, &fit.fitted().to_vec(), fit.fitted_x());
-                pictures.residuals.append(own.in_group(by, &group.name));
-            }
-            group.found = ends(&summary);
-            let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
-            let found = arguments.outliers.map(|_| outlier_table(&group.data, &outliers));
-            let fitted = Ending::of_fit(&fit);
-            let report = FitReport { summary, inference, minima, outliers: found, stored: None, fitted };
-            if arguments.output.report.is_some() {
-                let shown = FitOnPage {
-                    name: Some(&group.name),
-                    fit: &fit,
-                    report: &report,
-                    curve: Some(curve),
-                    data: vec![&used],
-                    all_data: &group.data,
-                    outliers: &outliers,
-                    fits,
-                };
-                pictures.fits.push(shown.to_json()?);
-            }
-            results.reports.push(GroupReport { name: group.name.clone(), report: Some(report), stored });
         }
+        failed
+    }
+
+    /// Fits one group.
+    fn fit_alone(
+        &self,
+        group: &mut Group,
+        results: &mut GroupResults<'_>,
+        pictures: &mut Pictures<'_>,
+    ) -> Result<(), Failure> {
+        let GroupFits { arguments, curve, by, .. } = *self;
+        let fit = curve_fit::build_with_quantities(curve, &group.data, arguments)?;
+        let live = live_of(arguments, by, group).filter(|_| results.reports.len() < live::MOST_GROUPS);
+        let Solved { fit, minima, outliers } = curve_fit::solve_asked(fit, arguments, live.as_ref())
+            .map_err(|error| curve_fit::explain(error, &group.data))?;
+        live.iter().for_each(|picture| picture.finish(&fit));
+        let summary = titled(fit.summary(), &format!("{by} {}", group.name), curve.formula(), &group.data);
+        let inference = Inference::of(&fit, arguments, &group.data)?;
+        group.found = ends(&summary);
+        let stored = FitOfColumns::new(fit.to_stored_without_data(), &group.data);
+        let found = arguments.outliers.map(|_| outlier_table(&group.data, &outliers));
+        let fitted = Ending::of_fit(&fit);
+        let report = FitReport { summary, inference, minima, outliers: found, stored: None, fitted };
+        let shown = FitOnPage {
+            name: Some(&group.name),
+            fit: &fit,
+            report: &report,
+            data: &[group.data.without(fit.omitted_rows())],
+            is_complex: curve.response_count() == 2,
+            outliers: &places(&group.data, &outliers),
+        };
+        pictures.add(by, &shown)?;
+        results.reports.push(GroupReport { name: group.name.clone(), report: Some(report), stored });
         Ok(())
     }
 
@@ -173,41 +182,36 @@ impl<'a> GroupFits<'a> {
     }
 
     /// Fits all groups, which share the parameters that the arguments name.
-    fn fit_together(&self, results: &mut GroupResults<'_>, pictures: &mut Pictures) -> Result<(), Failure> {
+    fn fit_together(&self, results: &mut GroupResults<'_>, pictures: &mut Pictures<'_>) -> Result<(), Failure> {
         let GroupFits { arguments, curve, by, .. } = *self;
         let shared = &arguments.groups.share;
         let first = &self.groups[0].data;
         let Solved { fit, .. } = curve_fit::solve(self.joined(shared)?.curve_fit()?, &arguments.method)?;
-        if arguments.output.plot.is_some() {
-            pictures.series.extend(fit.plot_series()?);
+        for group in self.groups.iter().take(live::MOST_GROUPS) {
+            if let Some(picture) = live_of(arguments, by, group) {
+                picture.finish_by(&fit, |x| fit.predict_data_set(&group.name, x).ok());
+            }
         }
-        let used = self.used(fit.omitted_rows());
-        for ((group, set), used) in self.groups.iter().zip(fit.data_sets()?).zip(&used) {
-            pictures.residuals.append(residuals(used, &set.fitted, None).in_group(by, &group.name));
+        for group in &self.groups {
             let stored =
                 fit.data_set_to_stored(&group.name).map(|stored| FitOfColumns::new(stored.without_data(), &group.data));
             let stored = stored.expect("each group is a data set");
             results.reports.push(GroupReport { name: group.name.clone(), report: None, stored });
         }
-        let inference = Inference::of(&fit, arguments)?;
+        let inference = Inference::of(&fit, arguments, first)?;
         let mut summary = FitSummary { title: Some(title(arguments, curve.name(), first)), ..fit.summary() };
         summary.model = Some(format!("{} = {}", first.response(), curve.formula()));
         let fitted = Ending::of_fit(&fit);
         let report = FitReport { summary, inference, minima: None, outliers: None, stored: None, fitted };
-        if arguments.output.report.is_some() {
-            let data = used.iter().collect();
-            let shown = FitOnPage {
-                name: None,
-                fit: &fit,
-                report: &report,
-                curve: Some(curve),
-                data,
-                all_data: first,
-                outliers: &[],
-                fits: 1,
-            };
-            pictures.fits.push(shown.to_json()?);
-        }
+        let shown = FitOnPage {
+            name: None,
+            fit: &fit,
+            report: &report,
+            data: &self.used(fit.omitted_rows()),
+            is_complex: curve.response_count() == 2,
+            outliers: &[],
+        };
+        pictures.add(by, &shown)?;
         results.shared = Some(report);
         Ok(())
     }
@@ -236,6 +240,11 @@ impl<'a> GroupFits<'a> {
         }
         Ok(global.shared(shared.iter().cloned()).retry(!self.arguments.method.no_retry))
     }
+}
+
+/// The picture of a group in the terminal, if it is asked for.
+fn live_of(arguments: &FitArguments, by: &str, group: &Group) -> Option<LivePicture> {
+    LivePicture::asked(&arguments.output, &group.data, &format!("{by} {}", group.name))
 }
 
 /// Returns the parameters that a fit ended at, as starts.

@@ -1,11 +1,16 @@
 //! Intervals by profiles and by resampling.
 
 use marquardt::FittedCurve;
-use marquardt::curve::{DerivedQuantity, FittedParameter, IntervalEnd, ParameterState, Profile, ProfileError, Unknown};
+use marquardt::curve::{
+    CalibrationError, DerivedQuantity, FittedParameter, IntervalEnd, ParameterState, Profile, ProfileError,
+    StatisticsError, Unknown,
+};
 use marquardt::statistics::Test;
 
 use crate::arguments::FitArguments;
 use crate::assignments::Replicates;
+use crate::contours::Regions;
+use crate::data::SelectedData;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::table::{Cell, ResultTable};
@@ -26,16 +31,22 @@ pub struct Inference {
     pub bootstrap: Option<ResultTable>,
     pub unknowns: Option<ResultTable>,
     pub residual_tests: Option<ResultTable>,
+    pub regions: Option<Regions>,
+    /// Ends of the regions.
+    pub region_ends: Option<ResultTable>,
     pub is_interrupted: bool,
 }
 
 impl Inference {
     /// The intervals that are asked for.
-    pub fn of(fit: &FittedCurve<'_, f64>, arguments: &FitArguments) -> Result<Self, Failure> {
-        let unknowns = (!arguments.x_for.is_empty()).then(|| unknowns(fit, &arguments.x_for)).transpose()?;
-        let points = if arguments.output.report.is_some() { DRAWN_POINTS } else { 0 };
+    pub fn of(fit: &FittedCurve<'_, f64>, arguments: &FitArguments, data: &SelectedData) -> Result<Self, Failure> {
+        let unknowns = (!arguments.x_for.is_empty()).then(|| unknowns(fit, arguments, data)).transpose()?;
+        let is_drawn = arguments.output.report.is_some() || arguments.regions.profile_plot.is_some();
+        let points = if is_drawn { DRAWN_POINTS } else { 0 };
         let profiles = if arguments.profile { profiles(fit, points) } else { Vec::new() };
         let profile = arguments.profile.then(|| profile_table(&profiles));
+        let regions = Regions::of(fit, &arguments.regions)?;
+        let region_ends = regions.as_ref().map(Regions::table);
         let seed = arguments.method.seed;
         let resampled = arguments.bootstrap.map(|replicates| bootstrap(fit, replicates, seed)).transpose();
         let is_interrupted = interrupt::token().is_cancelled();
@@ -43,7 +54,7 @@ impl Inference {
         let bootstrap = if is_interrupted { resampled.unwrap_or_default() } else { resampled? };
         let residual_tests = arguments.residual_tests.then(|| residual_tests(fit));
         let profiles = profiles.into_iter().filter_map(|(_, _, profile)| profile.ok()).collect();
-        Ok(Inference { profile, profiles, bootstrap, unknowns, residual_tests, is_interrupted })
+        Ok(Inference { profile, profiles, bootstrap, unknowns, residual_tests, regions, region_ends, is_interrupted })
     }
 }
 
@@ -69,12 +80,15 @@ fn residual_tests(fit: &FittedCurve<'_, f64>) -> ResultTable {
 }
 
 /// A row for each solution; one with the reason where there is none.
-fn unknowns(fit: &FittedCurve<'_, f64>, responses: &[Replicates]) -> Result<ResultTable, Failure> {
+fn unknowns(fit: &FittedCurve<'_, f64>, arguments: &FitArguments, data: &SelectedData) -> Result<ResultTable, Failure> {
     let mut table = ResultTable::new(["response", "x", "standard_error", "low", "high", "note"]);
-    for Replicates(responses) in responses {
+    for Replicates(responses) in &arguments.x_for {
         let texts: Vec<String> = responses.iter().map(f64::to_string).collect();
         let name = || Cell::Text(texts.join("+"));
-        match fit.x_for(responses)?.solve() {
+        let mean = responses.iter().sum::<f64>() / responses.len() as f64;
+        let sigma = arguments.x_for_sigma.or_else(|| data.sigma_of(mean));
+        let unknown = fit.x_for(responses)?;
+        match sigma.map_or(unknown.clone(), |sigma| unknown.sigma(sigma)).solve() {
             Ok(found) => found.into_iter().for_each(|Unknown { x, standard_error, interval, .. }| {
                 let open = [("low", interval.low), ("high", interval.high)]
                     .map(|(end, value)| (!value.is_finite()).then(|| format!("{end}: beyond the data")));
@@ -84,7 +98,13 @@ fn unknowns(fit: &FittedCurve<'_, f64>, responses: &[Replicates]) -> Result<Resu
             }),
             Err(error) => {
                 let empty = [(); 4].map(|()| Cell::Empty);
-                table.row([name()].into_iter().chain(empty).chain([Cell::Text(error.to_string())]));
+                let reason = match error {
+                    CalibrationError::Statistics(StatisticsError::UnknownSigma) => {
+                        "sigma differs from row to row; --x-for-sigma says what it is for this response".to_owned()
+                    }
+                    error => error.to_string(),
+                };
+                table.row([name()].into_iter().chain(empty).chain([Cell::Text(reason)]));
             }
         }
     }

@@ -17,6 +17,7 @@ use crate::curve;
 use crate::failure::{Ending, Failure, quoted};
 use crate::interrupt;
 use crate::output;
+use crate::page::ManyPage;
 use crate::stack::Stack;
 use crate::table::exact;
 use crate::terminal::note;
@@ -38,6 +39,11 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
         output::check_extension(out, &["npy", "csv", "txt"])?;
         output::check_file(out, &inputs)?;
     }
+    if let Some(report) = &arguments.report {
+        output::check_report(report)?;
+        let inputs: Vec<&Path> = [&arguments.stack].into_iter().chain(&arguments.x).map(PathBuf::as_path).collect();
+        output::check_file(report, &inputs)?;
+    }
     let mut stack = Stack::open(&arguments.stack)?;
     let (points, before) = stack.shape();
     let x = stack.predictor(arguments.x.as_deref())?;
@@ -50,6 +56,10 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
     // Begun where the first fits have been accepted.
     let names = stack.names().map(<[String]>::to_vec);
     let create = || ResultFile::create(arguments.out.as_deref(), &before, curve.parameters(), names.clone());
+    let mut page = arguments
+        .report
+        .as_ref()
+        .map(|_| ManyPage::of(arguments, &curve, &x, &before, names.as_deref(), stack.x_label()));
     let mut results = None;
     let bar = ProgressBar::new(total as u64).with_style(
         ProgressStyle::with_template("{wide_bar} {pos}/{len} fits, {eta} left").expect("the template is sound"),
@@ -70,10 +80,16 @@ pub fn run(arguments: &ManyArguments) -> Result<Ending, Failure> {
             none => none.insert(create()?),
         }
         .write(&found)?;
+        if let Some(page) = &mut page {
+            page.add(&rows, &found);
+        }
         bar.inc(rows.nrows() as u64);
     }
     bar.finish_and_clear();
     results.map_or_else(create, Ok)?.finish()?;
+    if let Some((page, path)) = page.zip(arguments.report.as_ref()) {
+        page.write(path)?;
+    }
     note(format_args!("{converged} of {total} fits converged"));
     Ok(Ending::of(converged == total))
 }

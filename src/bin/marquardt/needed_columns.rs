@@ -22,6 +22,7 @@ pub fn read(
     mut bytes: Box<dyn Read>,
     arguments: &DataArguments,
     needs: &Needs<'_>,
+    wide: WideTables,
 ) -> Result<Table, TableError> {
     let mut head = Vec::new();
     let reads = bytes.as_mut().take(HEAD).read_to_end(&mut head);
@@ -29,6 +30,7 @@ pub fn read(
     let is_long = reads.is_ok_and(|count| count as u64 == HEAD);
     let lines = head.iter().rposition(|&byte| byte == b'\n').map_or(&head[..], |end| &head[..=end]);
     let first = if is_long { reader.read(lines).ok() } else { None };
+    let first = first.filter(|first| !wide.are_like(first));
     let needed = first.map(|first| needed(&first, arguments, needs));
     let all = Cursor::new(head).chain(bytes);
     match needed {
@@ -43,6 +45,29 @@ pub struct Needs<'n> {
     pub formulas: &'n [&'n str],
     /// Columns by name or number.
     pub columns: &'n [&'n str],
+    /// Origins of times by columns, unless `--since` gives one.
+    pub origins: &'n [(&'n str, &'n str)],
+}
+
+/// Tables whose headings are taken for predictors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WideTables {
+    #[default]
+    Never,
+    /// Those in which this is plain.
+    Plain,
+    All,
+}
+
+impl WideTables {
+    /// Returns true if the headings of this table are predictors.
+    pub fn are_like(self, table: &Table) -> bool {
+        match self {
+            WideTables::Never => false,
+            WideTables::Plain => table.has_predictors_in_heading(),
+            WideTables::All => true,
+        }
+    }
 }
 
 fn needed(first: &Table, arguments: &DataArguments, needs: &Needs<'_>) -> HashSet<String> {

@@ -43,13 +43,21 @@ pub fn print_table(formats: &FormatArguments, table: &ResultTable) -> Result<(),
 pub fn check(arguments: &FitArguments) -> Result<(), Failure> {
     let output = &arguments.output;
     check_formats(output.formats.all())?;
-    let plots = output.plot.iter().chain(&output.nyquist).chain(&output.bode);
+    let regions = &arguments.regions;
+    let plots = output
+        .plot
+        .iter()
+        .chain(&output.nyquist)
+        .chain(&output.bode)
+        .chain(&regions.contour_plot)
+        .chain(&regions.profile_plot);
+    let tables = output.residuals.iter().chain(&regions.contour_points);
     if let Some(path) = plots.clone().find(|path| !matches!(extension(path).as_deref(), Some("svg" | "png"))) {
         return Err(PlotError::UnknownFormat { path: path.clone() }.into());
     }
-    output.residuals.iter().try_for_each(|path| check_extension(path, Format::Csv.extensions()))?;
-    output.report.iter().try_for_each(|path| check_extension(path, &["html", "htm"]))?;
-    let files = output.formats.all().map(|(_, path)| path).chain(plots).chain(&output.residuals).chain(&output.report);
+    tables.clone().try_for_each(|path| check_extension(path, Format::Csv.extensions()))?;
+    output.report.iter().try_for_each(|path| check_report(path))?;
+    let files = output.formats.all().map(|(_, path)| path).chain(plots).chain(tables).chain(&output.report);
     let inputs: Vec<&Path> = arguments.data.file.as_deref().into_iter().collect();
     files.into_iter().try_for_each(|path| check_file(path, &inputs))
 }
@@ -69,6 +77,21 @@ pub fn check_extension(path: &Path, known: &[&str]) -> Result<(), Failure> {
             )))
         }
         _ => Ok(()),
+    }
+}
+
+/// Refuses a report that is no page. A browser prints a page as PDF.
+pub fn check_report(path: &Path) -> Result<(), Failure> {
+    match extension(path).as_deref() {
+        Some("pdf") => {
+            let page = path.with_extension("html");
+            Err(Failure::new(format!(
+                "{}: a report is a page; --report {} writes it, and a browser prints it as PDF",
+                path.display(),
+                page.display()
+            )))
+        }
+        _ => check_extension(path, &["html", "htm"]),
     }
 }
 
@@ -98,9 +121,15 @@ pub fn check_file(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     }
 }
 
-/// Draws a plot with the axes that are asked for.
+/// Draws a plot with the axes and the size that are asked for.
 pub fn draw(plot: Plot, output: &OutputArguments, path: &Path) -> Result<(), Failure> {
     let plot = if output.log_x { plot.log_x() } else { plot };
     let plot = if output.log_y { plot.log_y() } else { plot };
-    Ok(plot.save(path)?)
+    Ok(sized(plot, output).save(path)?)
+}
+
+/// A plot with the size and the place of the legend that are asked for.
+pub fn sized(plot: Plot, output: &OutputArguments) -> Plot {
+    let plot = output.size.into_iter().fold(plot, |plot, (width, height)| plot.size(width, height));
+    output.legend.into_iter().fold(plot, |plot, place| plot.legend(place.into()))
 }

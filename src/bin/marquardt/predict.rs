@@ -76,10 +76,23 @@ fn predictors(arguments: &PredictArguments, fit: &FitOfColumns) -> Result<Array2
         return Err(Failure::new(format!("--x names {count} of the predictors, which are {names}")));
     }
     let names: Vec<&str> = if asked.is_empty() { known } else { asked }.iter().map(String::as_str).collect();
-    let table = read(&arguments.data, &Needs { formulas: &[], columns: &names })?;
+    let of_fit = |name: &String| fit.origins.get(name).map(String::as_str);
+    let of_predictors = names.iter().zip(known).filter_map(|(asked, known)| Some((*asked, of_fit(known)?)));
+    let others = fit.origins.iter().filter(|(name, _)| !known.contains(name));
+    let origins = of_predictors.chain(others.map(|(name, origin)| (name.as_str(), origin.as_str())));
+    let origins: Vec<(&str, &str)> = origins.collect();
+    let table = read(&arguments.data, &Needs { columns: &names, origins: &origins, ..Needs::default() })?;
     let mut columns = Vec::new();
     for name in names {
+        let name_of_fit = &known[columns.len()];
         let name = column_name(&table, Some(name), 1);
+        let is_counted = arguments.data.since.is_some() || of_fit(name_of_fit).is_some();
+        if let Some(first) = table.origin(&name)?.filter(|_| !is_counted) {
+            return Err(Failure::new(format!(
+                "column {name:?} has times, but {name_of_fit:?} of the fit were numbers; --since says where they count from (the \
+                 first one is {first})"
+            )));
+        }
         columns.push((name.clone(), table.column(&name)?));
     }
     let rows = data::complete_rows(&table, &columns, arguments.data.omit_missing)?;

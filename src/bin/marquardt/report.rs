@@ -59,6 +59,9 @@ impl FitReport {
         for (_, key, table) in self.tables() {
             value[key] = table.to_json();
         }
+        if let Some(regions) = &self.inference.regions {
+            value["contours"] = regions.points().to_json();
+        }
         Ok(value)
     }
 
@@ -87,7 +90,9 @@ impl FitReport {
         let tests =
             self.inference.residual_tests.as_ref().map(|table| ("Tests of the residuals", "residual_tests", table));
         let outliers = self.outliers.as_ref().map(|table| ("Outliers, left out", "outliers", table));
-        [minima, outliers, profile, bootstrap, unknowns, tests].into_iter().flatten()
+        let regions = self.inference.region_ends.as_ref();
+        let regions = regions.map(|table| ("Joint confidence regions", "regions", table));
+        [minima, outliers, profile, regions, bootstrap, unknowns, tests].into_iter().flatten()
     }
 }
 

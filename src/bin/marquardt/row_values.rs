@@ -50,6 +50,12 @@ impl<'t> RowValues<'t> {
         if let RowValues::Column(name) = self { Some(name) } else { None }
     }
 
+    /// The number for a response alone, if no column occurs but the response itself.
+    pub fn of_response(&self, table: &Table, response: &str) -> Option<Formula> {
+        let RowValues::Formula(formula) = self else { return None };
+        formula.used_predictors().all(|name| of_table(table, name, response) == response).then(|| formula.clone())
+    }
+
     /// The numbers of these rows.
     pub fn values(&self, table: &Table, rows: &[usize], response: &str) -> Result<Vec<f64>, Failure> {
         match self {

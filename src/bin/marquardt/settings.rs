@@ -9,7 +9,7 @@ use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches};
 use serde_json::Value;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Command, GivenOption};
 use crate::failure::Failure;
 use crate::output;
 
@@ -30,16 +30,23 @@ impl Settings {
     /// Parses the command line. Options that it does not have are those of the file that `--config` names.
     pub fn parse() -> Result<Self, Failure> {
         let given: Vec<OsString> = std::env::args_os().collect();
-        let all = match of_file(&given)? {
-            Some(options) => [&given[..2], &options, &given[2..]].concat(),
-            None => given,
-        };
-        let matches = Arguments::command().get_matches_from(all);
-        let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        let written = match matches.subcommand() {
-            Some((name, matches)) => written(name, matches)?,
-            None => None,
-        };
+        let of_file = of_file(&given)?.unwrap_or_default();
+        let begun = given.len().min(2);
+        let all = [&given[..begun], &of_file, &given[begun..]].concat();
+        let matches = Arguments::command().get_matches_from(&all);
+        let mut arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let Some((name, matches)) = matches.subcommand() else { return Ok(Settings { arguments, written: None }) };
+        let is_given = |id: &str| matches.try_get_one::<PathBuf>(id).ok().flatten().is_some();
+        if ![WRITE_CONFIG, "report"].into_iter().any(is_given) {
+            return Ok(Settings { arguments, written: None });
+        }
+        let options = options(name, matches);
+        let written = written(matches, &options)?;
+        if let Command::Fit(fit) = &mut arguments.command {
+            fit.settings.words = without_config(&all[1..]);
+            fit.settings.options =
+                options.into_iter().map(|(name, value)| given_option(name, value, &of_file)).collect();
+        }
         Ok(Settings { arguments, written })
     }
 
@@ -105,17 +112,40 @@ fn texts(value: Value) -> Result<Vec<Option<String>>, Value> {
     }
 }
 
-/// The file of `--write-config`, and the options that were given.
-fn written(name: &str, matches: &ArgMatches) -> Result<Option<(PathBuf, String)>, Failure> {
-    let Some(path) = matches.try_get_one::<PathBuf>(WRITE_CONFIG).ok().flatten() else { return Ok(None) };
-    output::check_extension(path, &["toml"])?;
-    output::check_file(
-        path,
-        &matches.try_get_one::<PathBuf>("file").ok().flatten().map_or(Vec::new(), |file| vec![Path::new(file)]),
-    )?;
+/// An option on the command line or, if these are words of it, in the file.
+fn given_option(name: String, value: Value, of_file: &[OsString]) -> GivenOption {
+    let option = format!("--{name}");
+    let is_of_file = of_file.iter().map(|word| word.to_string_lossy()).any(|word| match word.strip_prefix("--") {
+        Some(_) => word == option || word.strip_prefix(&option).is_some_and(|rest| rest.starts_with('=')),
+        None => name == "file",
+    });
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let value = match &value {
+        Value::Bool(_) => "on".to_owned(),
+        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
+        value => text(value),
+    };
+    GivenOption { name, value, is_of_file }
+}
+
+/// Words of the command line without the file of settings.
+fn without_config(words: &[OsString]) -> Vec<OsString> {
+    let (mut kept, mut is_path) = (Vec::new(), false);
+    for word in words {
+        let text = word.to_string_lossy();
+        if !is_path && text != "--config" && !text.starts_with("--config=") {
+            kept.push(word.clone());
+        }
+        is_path = text == "--config";
+    }
+    kept
+}
+
+/// The options that were given, by name.
+fn options(name: &str, matches: &ArgMatches) -> BTreeMap<String, Value> {
     let command = Arguments::command();
     let arguments = command.find_subcommand(name).expect("it was found").get_arguments();
-    let mut settings = BTreeMap::new();
+    let mut options = BTreeMap::new();
     for argument in arguments.filter(|argument| !is_of_file(argument)) {
         let id = argument.get_id().as_str();
         if matches.value_source(id) != Some(ValueSource::CommandLine) {
@@ -128,8 +158,19 @@ fn written(name: &str, matches: &ArgMatches) -> Result<Option<(PathBuf, String)>
             ArgAction::Append => Value::from(values),
             _ => values.pop().unwrap_or_default(),
         };
-        settings.insert(argument.get_long().unwrap_or(id).to_owned(), value);
+        options.insert(argument.get_long().unwrap_or(id).to_owned(), value);
     }
-    let text = basic_toml::to_string(&settings).map_err(|error| Failure::new(error.to_string()))?;
+    options
+}
+
+/// The file of `--write-config`, and its text.
+fn written(matches: &ArgMatches, options: &BTreeMap<String, Value>) -> Result<Option<(PathBuf, String)>, Failure> {
+    let Some(path) = matches.try_get_one::<PathBuf>(WRITE_CONFIG).ok().flatten() else { return Ok(None) };
+    output::check_extension(path, &["toml"])?;
+    output::check_file(
+        path,
+        &matches.try_get_one::<PathBuf>("file").ok().flatten().map_or(Vec::new(), |file| vec![Path::new(file)]),
+    )?;
+    let text = basic_toml::to_string(options).map_err(|error| Failure::new(error.to_string()))?;
     Ok(Some((path.clone(), HEADING.to_owned() + &text)))
 }

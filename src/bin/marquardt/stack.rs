@@ -19,7 +19,7 @@ pub enum Stack {
     /// The last axis of an array has the points.
     Array(RowReader<f64>),
     /// Columns of a table after the first, which is the predictor.
-    Columns { names: Vec<String>, x: Vec<f64>, rows: Array2<f64>, next: usize },
+    Columns { x_label: String, names: Vec<String>, x: Vec<f64>, rows: Array2<f64>, next: usize },
 }
 
 impl Stack {
@@ -46,7 +46,7 @@ impl Stack {
             row.assign(&ndarray::aview1(table.column(name)?));
         }
         data::note_of_reading(&table, &all)?;
-        Ok(Stack::Columns { names: names.to_vec(), x, rows, next: 0 })
+        Ok(Stack::Columns { x_label: table.label(first)?, names: names.to_vec(), x, rows, next: 0 })
     }
 
     /// Points of each data set, and the shape of the stack without them.
@@ -66,6 +66,11 @@ impl Stack {
             (None, Stack::Columns { x, .. }) => Ok(x.clone()),
             (None, Stack::Array(_)) => Ok((0..self.shape().0).map(|point| point as f64).collect()),
         }
+    }
+
+    /// Label of the predictor.
+    pub fn x_label(&self) -> &str {
+        if let Stack::Columns { x_label, .. } = self { x_label } else { "x" }
     }
 
     /// Data sets that have not been read.

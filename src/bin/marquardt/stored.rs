@@ -1,5 +1,7 @@
 //! Fits in JSON, with the columns that they are of.
 
+use std::collections::BTreeMap;
+
 use marquardt::curve::StoredFit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,12 +28,16 @@ impl From<Vec<String>> for Columns {
 pub struct FitOfColumns {
     pub x: Vec<String>,
     y: Columns,
+    /// Origins of times, by columns.
+    #[serde(default)]
+    pub origins: BTreeMap<String, String>,
     pub fit: StoredFit<f64>,
 }
 
 impl FitOfColumns {
     pub fn new(fit: StoredFit<f64>, data: &SelectedData) -> Self {
-        FitOfColumns { x: data.x_names.clone(), y: data.y_names.clone().into(), fit }
+        let (x, y, origins) = (data.x_names.clone(), data.y_names.clone().into(), data.origins.clone());
+        FitOfColumns { x, y, origins, fit }
     }
 
     /// The columns of the response.
@@ -46,6 +52,9 @@ impl FitOfColumns {
     pub fn write(&self, report: &mut Value) -> Result<(), Failure> {
         report["x"] = Value::from(self.x.clone());
         report["y"] = serde_json::to_value(&self.y)?;
+        if !self.origins.is_empty() {
+            report["origins"] = serde_json::to_value(&self.origins)?;
+        }
         report["fit"] = serde_json::to_value(&self.fit)?;
         Ok(())
     }

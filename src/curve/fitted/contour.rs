@@ -15,6 +15,8 @@ use crate::statistics::distributions::pair_quantile;
 pub struct Contour<T> {
     /// The parameters.
     pub names: [String; 2],
+    /// Confidence level, such as 0.95.
+    pub level: f64,
     /// Points of the border, in order; the last is followed by the first.
     pub points: Vec<ContourPoint<T>>,
     /// Reasons for which points are missing in some directions: fits that fail, far from the optimum.
@@ -99,7 +101,7 @@ impl<T: Real> FittedCurve<'_, T> {
                 Err(error) => failed.push(error),
             }
         }
-        Ok(Contour { names: [first, second].map(String::from), points, failed })
+        Ok(Contour { names: [first, second].map(String::from), level, points, failed })
     }
 
     fn border_point(&self, held: &[Held<T>; 2], root: f64) -> Result<ContourPoint<T>, ProfileError> {

@@ -24,6 +24,8 @@ mod squares;
 #[cfg(feature = "serde")]
 mod stored;
 mod summary;
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+mod surface;
 mod synthetic;
 mod totals;
 mod usable;

@@ -4,9 +4,6 @@ use super::FittedCurve;
 use crate::curve::Curve;
 use crate::curve::errors_in_x::ObservedRow;
 use crate::curve::inference::PlotPoint;
-use crate::curve::likelihood::Likelihood;
-use crate::curve::noise::Noise;
-use crate::problem::loss_at;
 use crate::real::Real;
 
 /// Points that a robust loss gives less of their weight than this are outliers.
@@ -59,18 +56,11 @@ impl<T: Real> FittedCurve<'_, T> {
         let (width, outputs, unit) = (data.width(), data.outputs(), response_noise.unit());
         let place = data.predictors_in_row() - 1;
         let (residuals, whitened, has_sets) = (self.residuals(), self.whitened_residuals(), self.has_data_sets());
+        let (errors, weights) = (self.observation_errors(), self.robust_weights());
         let point = |index: usize| {
             let row = index / outputs;
-            let error = match data.noise {
-                Noise::Uniform => None,
-                _ => unit.map(|unit| data.noise.sigma(index).to_f64() * unit),
-            };
-            let is_outlier = match &self.checked.likelihood {
-                Likelihood::Robust(loss, scale) => {
-                    loss_at(&**loss, *scale, whitened[index])[1].to_f64() < LITTLE_WEIGHT
-                }
-                Likelihood::Gaussian | Likelihood::Poisson => false,
-            };
+            let error = errors.as_ref().map(|errors| errors[index].to_f64());
+            let is_outlier = weights.as_ref().is_some_and(|weights| weights[index].to_f64() < LITTLE_WEIGHT);
             let residual = match unit {
                 Some(unit) if response_noise.is_weighted() => whitened[index].to_f64() / unit,
                 _ => residuals[index].to_f64(),

@@ -42,6 +42,8 @@ pub struct ProfileInterval<T> {
 pub struct Profile<T> {
     /// The parameter or the quantity.
     pub name: String,
+    /// Confidence level, such as 0.95.
+    pub level: f64,
     /// The interval within which the signed root keeps to the level.
     pub interval: ProfileInterval<T>,
     /// Points of the profile, by ascending values; the optimum is among them.
@@ -205,7 +207,7 @@ impl<T: Real> FittedCurve<'_, T> {
         points.reverse();
         points.extend(above.into_iter().skip(1));
         let interval = ProfileInterval { low, high, low_end, high_end };
-        Ok(Profile { name: name.into(), interval, points })
+        Ok(Profile { name: name.into(), level, interval, points })
     }
 }
 

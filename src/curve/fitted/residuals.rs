@@ -3,6 +3,8 @@
 use super::FittedCurve;
 use crate::curve::checked_fit::CheckedFit;
 use crate::curve::likelihood::Likelihood;
+use crate::curve::noise::Noise;
+use crate::problem::loss_at;
 use crate::real::Real;
 use crate::statistics::{self, Test};
 
@@ -20,6 +22,42 @@ impl<T: Real> FittedCurve<'_, T> {
         let mut residuals: Vec<T> = observed.map(|(&observed, &fitted)| observed - fitted).collect();
         self.checked.whiten(0, self.responses(), &mut residuals);
         residuals
+    }
+
+    /// Standard deviations of the observations, row after row: sigma, or if only its [ratios](crate::CurveFit::absolute_sigma) are known, sigma
+    /// times its size as the residuals judge it. `None` for observations without a sigma, and where that size is not known.
+    ///
+    /// ```
+    /// use marquardt::CurveFit;
+    /// use marquardt::models::Linear;
+    ///
+    /// let (x, y, sigma) = ([0.0, 1.0, 2.0, 3.0], [0.1, 0.9, 2.2, 2.9], [0.1, 0.1, 0.2, 0.2]);
+    /// let fit = CurveFit::guessed(Linear, &x, &y).sigma(&sigma).absolute_sigma(true).fit()?;
+    /// assert_eq!(fit.observation_errors().unwrap(), sigma);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn observation_errors(&self) -> Option<Vec<T>> {
+        let (data, unit) = (&self.checked.data, self.inference.noise.unit()?);
+        let sigma = |index| data.noise.sigma(index) * T::from_f64(unit);
+        (!matches!(data.noise, Noise::Uniform)).then(|| (0..data.y().len()).map(sigma).collect())
+    }
+
+    /// Shares of their weight that the [robust](crate::CurveFit::robust) loss leaves the observations, row after row: 1 for one that counts
+    /// fully, 0 for one that does not count. `None` for a fit without such a loss.
+    ///
+    /// ```
+    /// use marquardt::{CurveFit, Loss};
+    /// use marquardt::models::Linear;
+    ///
+    /// let (x, y) = ([0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [0.1, 0.9, 2.1, 9.0, 3.9, 5.1]);
+    /// let fit = CurveFit::guessed(Linear, &x, &y).robust(Loss::Tukey).f_scale(1.0).fit()?;
+    /// let weights = fit.robust_weights().unwrap();
+    /// assert!(weights[3] < 1e-3 && weights[0] > 0.9);
+    /// # Ok::<(), marquardt::CurveError>(())
+    /// ```
+    pub fn robust_weights(&self) -> Option<Vec<T>> {
+        let Likelihood::Robust(loss, scale) = &self.checked.likelihood else { return None };
+        Some(self.whitened_residuals().into_iter().map(|residual| loss_at(&**loss, *scale, residual)[1]).collect())
     }
 
     /// Tests whether the signs of the residuals come in random order; see [`runs_test`](statistics::runs_test). Too few runs

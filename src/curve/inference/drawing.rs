@@ -6,7 +6,8 @@ use super::grid::grid;
 use super::uncertain_curve::Bands;
 use super::{BandPoint, ComplexView, PlotPoint, ResponseKind, ResponseNoise, UncertainCurve};
 use crate::autodiff::Complex;
-use crate::curve::{Plot, PlotError, Rows, Series, StatisticsError};
+use crate::curve::models::{AnyModel, Named};
+use crate::curve::{Model, Plot, PlotError, Rows, Series, StatisticsError};
 use crate::real::Real;
 
 /// The confidence of the bands.
@@ -58,6 +59,9 @@ impl<T: Real> UncertainCurve<'_, T> {
             let exists = |(_, low, high): &(f64, f64, f64)| low.is_finite() && high.is_finite();
             let [confidence, prediction]: [Vec<_>; 2] = [of_output(&confidence), of_output(&prediction)];
             let mut series = drawn(points.iter().skip(output).step_by(outputs)).curve(grid.iter().copied().zip(curve));
+            for (name, component) in self.components(&grid) {
+                series = series.component(name, component);
+            }
             if confidence.iter().any(exists) {
                 series = series.confidence_band(LEVEL, confidence);
             }
@@ -67,6 +71,24 @@ impl<T: Real> UncertainCurve<'_, T> {
             series
         });
         Ok(series.collect())
+    }
+
+    /// Names and curves of the terms of a sum of the library's models; none of another curve.
+    fn components(&self, grid: &[f64]) -> Vec<(String, Vec<(f64, f64)>)> {
+        let Some(AnyModel::Named(sum)) = self.curve.to_any_model() else { return Vec::new() };
+        let terms: Vec<_> = sum.terms().collect();
+        let mut values = self.inference.values().into_iter().map(Real::to_f64);
+        let component = |(index, term): (usize, &Named)| {
+            let own: Vec<f64> = values.by_ref().take(term.parameters().len()).collect();
+            let response = |&x: &f64| (x, Model::<f64>::response::<f64>(term, &[x], &own));
+            let alike = |terms: &[Named]| terms.iter().filter(|other| other.name() == term.name()).count();
+            let name = match alike(&terms) {
+                1 => term.name().to_owned(),
+                _ => format!("{} {}", term.name(), 1 + alike(&terms[..index])),
+            };
+            (name, grid.iter().map(response).collect())
+        };
+        if terms.len() > 1 { terms.iter().enumerate().map(component).collect() } else { Vec::new() }
     }
 
     /// `(x, low, high)` of a band, response after response, where the curve and its derivative are finite; empty where there

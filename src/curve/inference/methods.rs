@@ -145,11 +145,14 @@ macro_rules! inference_methods {
         /// - Residuals are divided by sigma where there is one, and of counts by the root of the mean; a strip is one standard
         ///   deviation of the noise to either side.
         /// - Data that a robust loss gives less than a tenth of their weight are drawn as outliers, without residuals.
+        /// - The terms of a sum of the library's models are drawn below the curve.
+        /// - A curve of two predictors with one response is a [`HeatMap`](crate::curve::HeatMap), in which the data have the colours of their observed responses; residuals are drawn
+        ///   over fitted responses below.
         /// - Of rows that ranks [share](crate::CurveFit::communicator), this rank's are drawn.
         ///
         /// # Errors
         ///
-        /// [`PlotError`](crate::curve::PlotError) for a curve of several predictors, for a fit that was stored without its data or
+        /// [`PlotError`](crate::curve::PlotError) for a curve of more predictors, or of two with several responses or data sets or stored, for a fit that was stored without its data or
         /// its curve, and where the curve cannot be evaluated.
         ///
         /// ```
@@ -162,6 +165,9 @@ macro_rules! inference_methods {
         /// ```
         #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
         pub fn plot(&self) -> Result<crate::curve::Plot, crate::curve::PlotError> {
+            if let Some(surface) = self.surface() {
+                return surface;
+            }
             let plot = self.inference.noise.empty_plot();
             Ok(self.plot_series()?.into_iter().fold(plot, crate::curve::Plot::series))
         }

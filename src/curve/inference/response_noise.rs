@@ -31,7 +31,6 @@ pub(in crate::curve) enum ResponseKind {
     Counts,
 }
 
-#[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
 impl<T: Real> ResponseNoise<T> {
     /// The standard deviation of a response whose sigma is one, where it is known.
     pub(in crate::curve) fn unit(&self) -> Option<f64> {
@@ -39,6 +38,7 @@ impl<T: Real> ResponseNoise<T> {
     }
 
     /// Each response has a variance of its own.
+    #[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
     pub(in crate::curve) fn is_weighted(&self) -> bool {
         matches!(self.kind, ResponseKind::Weighted | ResponseKind::Counts)
     }

@@ -6,6 +6,8 @@ mod erased_model;
 mod error;
 mod fits;
 mod free;
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+mod maps;
 mod normal_factors;
 mod one_by_one;
 mod outcomes;

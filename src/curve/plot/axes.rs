@@ -36,7 +36,8 @@ fn y_axis(plot: &Plot) -> PlotAxis {
     let points = points.flat_map(|point| [point.y, point.y - point.error, point.y + point.error]);
     let drawn = plot.series.iter().flat_map(|series| {
         let edges = series.edges().flat_map(|&(_, low, high)| [low, high]);
-        series.curve.iter().map(|&(_, y)| y).chain(edges).filter(|y| y.is_finite())
+        let lines = series.curve.iter().chain(series.components.iter().flat_map(|(_, component)| component));
+        lines.map(|&(_, y)| y).chain(edges).filter(|y| y.is_finite())
     });
     let (low, high) = match extremes(points.clone(), is_logarithmic) {
         Some((low, high)) if low < high && is_logarithmic => {

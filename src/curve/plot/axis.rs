@@ -14,9 +14,14 @@ pub(super) struct PlotAxis {
     exponent: i32,
     unit: f64,
     coordinates: RangedCoordf64,
+    /// Values fall from the lower or left end on.
+    is_reversed: bool,
     /// Coordinates and labels.
     ticks: Vec<(f64, String)>,
 }
+
+/// Room at either end of an axis, as a share of half its range.
+const ROOM: f64 = 0.1;
 
 /// Numbers by which an axis can be read.
 const ENOUGH: usize = 3;
@@ -35,12 +40,22 @@ impl PlotAxis {
         let nothing = if is_logarithmic { (1.0, 10.0) } else { (0.0, 1.0) };
         let (low, high) = extremes(values, is_logarithmic).unwrap_or(nothing);
         let is_logarithmic = is_logarithmic && high / 3.0 > low;
-        let (low, high) = if is_logarithmic { (low.log10(), high.log10()) } else { (low, high) };
+        let ends = if is_logarithmic { (low.log10(), high.log10()) } else { (low, high) };
+        PlotAxis::with_room(ends, is_logarithmic, ROOM)
+    }
+
+    /// A linear axis from end to end.
+    pub(super) fn within(range: Range<f64>) -> PlotAxis {
+        PlotAxis::with_room((range.start, range.end), false, 0.0)
+    }
+
+    /// An axis with a share of half its range at either end; of values, or of logarithms.
+    fn with_room((low, high): (f64, f64), is_logarithmic: bool, room: f64) -> PlotAxis {
         let largest = low.abs().max(high.abs());
         // Halves do not overflow. What is less than this is rounding, and not a range.
         let half = high / 2.0 - low / 2.0;
         let pad = match half > 1e-14 * largest && half > 1e-290 {
-            true => 0.1 * half,
+            true => room * half,
             false if largest > 1e-290 => 0.05 * largest,
             false => 1.0,
         };
@@ -51,7 +66,12 @@ impl PlotAxis {
         let exponent = exponent((low - offset).abs().max((high - offset).abs()));
         let unit = decimal(1.0, exponent);
         let coordinates = RangedCoordf64::from((low - offset) / unit..(high - offset) / unit);
-        PlotAxis { is_logarithmic, offset, exponent, unit, coordinates, ticks: Vec::new() }
+        PlotAxis { is_logarithmic, offset, exponent, unit, coordinates, is_reversed: false, ticks: Vec::new() }
+    }
+
+    /// Turns the axis round, if so.
+    pub(super) fn reversed(self, is_reversed: bool) -> PlotAxis {
+        PlotAxis { is_reversed, ..self }
     }
 
     /// Widens one of two linear axes, so that lengths on them are equal where the first is so many times as long as the other.
@@ -106,6 +126,12 @@ impl PlotAxis {
         self.ticks.iter().map(|(_, label)| label.as_str())
     }
 
+    /// The numbers at the axis, with their places as shares of it.
+    pub(super) fn tick_places(&self) -> impl Iterator<Item = (f64, &str)> {
+        let Range { start, end } = self.range();
+        self.ticks.iter().map(move |(coordinate, label)| ((coordinate - start) / (end - start), label.as_str()))
+    }
+
     /// Label of the axis, with the offset or factor that its numbers leave out.
     pub(super) fn label(&self, label: &str) -> String {
         let sign = if self.offset > 0.0 { '−' } else { '+' };
@@ -140,6 +166,7 @@ impl Ranged for PlotAxis {
     type ValueType = f64;
 
     fn map(&self, coordinate: &f64, limits: (i32, i32)) -> i32 {
+        let limits = if self.is_reversed { (limits.1, limits.0) } else { limits };
         self.coordinates.map(coordinate, limits)
     }
 

@@ -11,8 +11,10 @@ use crate::problem::EvaluationError;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// A fitted curve has several predictors, or none.
-    #[error("only curves of one predictor are drawn, and this one has {predictors}")]
+    /// A fitted curve has more predictors than are drawn, or none.
+    #[error(
+        "curves of one predictor are drawn, and of a single data set those of two with one response; this one has {predictors} predictors"
+    )]
     NotOnePredictor {
         /// Its predictors.
         predictors: usize,
@@ -22,6 +24,24 @@ pub enum PlotError {
     NotComplex {
         /// Its responses.
         responses: usize,
+    },
+    /// No parameter has this name.
+    #[error("there is no parameter {name:?}; the parameters are {}", names.join(", "))]
+    NoSuchParameter {
+        /// The name.
+        name: String,
+        /// Names of the parameters.
+        names: Vec<String>,
+    },
+    /// The fits are not those of the pixels of such an image.
+    #[error("an image of {rows} × {columns} pixels is asked for, but there are {fits} fits")]
+    NotAnImage {
+        /// Rows of the image.
+        rows: usize,
+        /// Its columns.
+        columns: usize,
+        /// Number of fits.
+        fits: usize,
     },
     /// A fit was stored without its data.
     #[error("the fit was stored without its data, which are to be drawn")]

@@ -6,6 +6,7 @@ use super::Plot;
 use super::Series;
 use super::axes::Axes;
 use super::axis::PlotAxis;
+use super::heat_layout::{self, Raster};
 use super::panel::{self, Area, BELOW, DrawResult, PlotPanel, fitted};
 use super::style::{self, letters, px};
 
@@ -13,19 +14,36 @@ use super::style::{self, letters, px};
 const GUTTER: f64 = 18.0;
 /// The residuals' share of the height.
 const RESIDUALS: f64 = 0.27;
+/// The share of a heat map above another plot.
+const MAP: f64 = 0.68;
+/// Numbers of series up to which components and bands are drawn; those of more would be a tangle.
+const COMPONENTS: usize = 4;
+pub(super) const BANDS: usize = 12;
 
-/// Draws a plot.
-pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) -> DrawResult<(), DB> {
-    area.fill(&WHITE)?;
+/// Draws a plot, and returns the pixels of heat maps, which go below all else.
+pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) -> DrawResult<Vec<Raster>, DB> {
+    if let Some(right) = &plot.right {
+        let (left_half, right_half) = area.split_horizontally(area.dim_in_pixel().0 / 2);
+        let mut rasters = draw(&Plot { right: None, ..plot.clone() }, &left_half)?;
+        rasters.append(&mut draw(right, &right_half)?);
+        return Ok(rasters);
+    }
     if let Some(lower) = &plot.lower {
-        let (above, below) = area.split_vertically(area.dim_in_pixel().1 / 2);
-        draw(&Plot { lower: None, ..plot.clone() }, &above)?;
-        return draw(&Plot { x_label: plot.x_label.clone(), ..(**lower).clone() }, &below);
+        let is_map = plot.heat_map.is_some();
+        let share = if is_map { MAP } else { 0.5 };
+        let (above, below) = area.split_vertically((share * f64::from(area.dim_in_pixel().1)) as i32);
+        let mut rasters = draw(&Plot { lower: None, ..plot.clone() }, &above)?;
+        let x_label = if is_map { lower.x_label.clone() } else { plot.x_label.clone() };
+        rasters.append(&mut draw(&Plot { x_label, ..(**lower).clone() }, &below)?);
+        return Ok(rasters);
     }
     let mut inner = area.margin(px(10.0), px(8.0), px(6.0), px(24.0));
     if let Some(title) = &plot.title {
         let (title, size) = fitted(area, title, style::TITLE, inner.dim_in_pixel().0)?;
         inner = inner.titled(&title, letters(size))?.margin(px(4.0), 0, 0, 0);
+    }
+    if let Some(map) = &plot.heat_map {
+        return Ok(vec![heat_layout::draw(plot, map, &inner)?]);
     }
     let has_residuals = plot.series.iter().any(|series| !series.residuals.is_empty());
     let (width, height) = inner.dim_in_pixel();
@@ -67,12 +85,14 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
         draw_residuals(plot, PlotPanel::on(&lower, (x, residual), (label, &plot.residual_label), left)?)
     } else {
         draw_fits(plot, PlotPanel::on(&inner, (x, y), (label, &plot.y_label), left)?)
-    }
+    }?;
+    Ok(Vec::new())
 }
 
-fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, DB>) -> DrawResult<(), DB> {
+fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, panel: PlotPanel<'a, DB>) -> DrawResult<(), DB> {
+    let mut panel = panel.of_series(plot.series.len());
     let colored = || plot.series.iter().enumerate().map(|(index, one)| (one, style::colors(index, plot.series.len())));
-    for (series, (_, color)) in colored() {
+    for (series, (_, color)) in colored().filter(|_| plot.series.len() <= BANDS) {
         let prediction = series.prediction_band.iter().map(|band| (band, style::PREDICTION));
         let confidence = series.confidence_band.iter().map(|band| (band, style::CONFIDENCE));
         for (band, opacity) in prediction.chain(confidence) {
@@ -83,10 +103,14 @@ fn draw_fits<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, 
     for ((_, (color, _)), points) in colored().zip(&few) {
         panel.points(points, color)?;
     }
-    for (series, (_, color)) in colored() {
+    for (index, (series, (_, color))) in colored().enumerate() {
+        for (number, (_, component)) in series.components.iter().enumerate().filter(|_| plot.series.len() <= COMPONENTS)
+        {
+            panel.component(component, style::component_color(index, number, plot.series.len()))?;
+        }
         panel.curve(&series.curve, color)?;
     }
-    panel.legend(&plot.series, few.iter().map(Vec::len).sum())
+    panel.legend(&plot.series, few.iter().map(Vec::len).sum(), plot.legend)
 }
 
 fn draw_residuals<'a, DB: DrawingBackend + 'a>(plot: &Plot, mut panel: PlotPanel<'a, DB>) -> DrawResult<(), DB> {

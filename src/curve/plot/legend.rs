@@ -1,10 +1,12 @@
 //! The legend.
 
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
+use super::layout::BANDS;
 use super::series::{Band, Mark, Series};
 use super::style::{self, INK, px, stroke};
-use super::thinning::MOST;
+use super::thinning::MOST_BARS;
 
 /// Symbol before a name.
 #[derive(Clone, Copy)]
@@ -13,7 +15,41 @@ enum Picture {
     Ring,
     Cross,
     Line,
+    Dashes,
     Patch,
+}
+
+/// Place of the legend of a [`Plot`](super::Plot). Feature `plot`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum LegendPlace {
+    /// Where it covers the fewest points and the least of curves, if it leaves two thirds of the panel; otherwise there is none.
+    #[default]
+    Best,
+    /// In the upper left corner.
+    UpperLeft,
+    /// In the upper right corner.
+    UpperRight,
+    /// In the lower left corner.
+    LowerLeft,
+    /// In the lower right corner.
+    LowerRight,
+    /// There is no legend.
+    None,
+}
+
+impl LegendPlace {
+    /// Lower left corner of a legend of that size, as shares of the panel; none for [`Best`](Self::Best).
+    pub(super) fn corner(self, (width, height): (f64, f64)) -> Option<(f64, f64)> {
+        let (right, top) = (1.0 - width, 1.0 - height);
+        match self {
+            LegendPlace::Best | LegendPlace::None => None,
+            LegendPlace::UpperLeft => Some((0.0, top)),
+            LegendPlace::UpperRight => Some((right, top)),
+            LegendPlace::LowerLeft => Some((0.0, 0.0)),
+            LegendPlace::LowerRight => Some((right, 0.0)),
+        }
+    }
 }
 
 /// A name, and the symbol that is drawn before it.
@@ -35,7 +71,7 @@ pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<LegendEntry> {
     let patch = |band_of: fn(&Series) -> &Option<Band>, kind: &str, opacity| {
         let found = series.iter().find_map(|one| band_of(one).as_ref());
         let name = |found: &Band| format!("{} % {kind} band", (found.level * 1e4).round() / 100.0);
-        found.map(|found| entry(&name(found), Picture::Patch, band.mix(opacity)))
+        found.filter(|_| series.len() <= BANDS).map(|found| entry(&name(found), Picture::Patch, band.mix(opacity)))
     };
     let mut further = Vec::new();
     further.extend(patch(|one| &one.confidence_band, "confidence", style::CONFIDENCE));
@@ -44,13 +80,18 @@ pub(super) fn entries(series: &[Series], drawn: usize) -> Vec<LegendEntry> {
     further.extend(has(Mark::Omitted).then(|| entry("left out", Picture::Cross, mark.into())));
     let count: usize = series.iter().map(|one| one.points.len()).sum();
     let thinned = || entry(&format!("{drawn} of {count} points drawn"), Picture::Disk, mark.into());
-    further.extend((count > MOST && drawn < count).then(thinned));
+    further.extend((count > MOST_BARS[1] && drawn < count).then(thinned));
     let mut entries = Vec::new();
     match series {
-        [only] if only.name.is_some() || !further.is_empty() => {
+        [only] if only.name.is_some() || !further.is_empty() || !only.components.is_empty() => {
             let name = only.name.as_deref().unwrap_or("data");
             entries.extend(has(Mark::Datum).then(|| entry(name, Picture::Disk, data.into())));
             entries.extend((!only.curve.is_empty()).then(|| entry("fit", Picture::Line, curve.into())));
+            entries.extend(
+                only.components.iter().enumerate().map(|(number, (name, _))| {
+                    entry(name, Picture::Dashes, style::component_color(0, number, 1).into())
+                }),
+            );
         }
         [] | [_] => {}
         several => entries.extend(several.iter().enumerate().map(|(index, one)| {
@@ -73,6 +114,10 @@ impl LegendEntry {
             Picture::Ring => Circle::new(middle, px(3.5), stroke(color, 1.4)).into_dyn(),
             Picture::Cross => Cross::new(middle, px(3.5), stroke(color, 1.4)).into_dyn(),
             Picture::Line => PathElement::new([(x, y), (end, y)], stroke(color, 2.0)).into_dyn(),
+            Picture::Dashes => {
+                let (dash, gap) = style::DASH;
+                DashedPathElement::new([(x, y), (end, y)], px(dash), px(gap), stroke(color, 1.6)).into_dyn()
+            }
             Picture::Patch => Rectangle::new([(x, y - px(5.0)), (end, y + px(5.0))], color.filled()).into_dyn(),
         }
     }

@@ -2,25 +2,33 @@
 
 mod axes;
 mod axis;
+mod contours;
 mod error;
+mod heat_layout;
+mod heat_map;
 mod layout;
 mod legend;
 mod panel;
 mod parts;
 mod picture;
+mod profiles;
 mod series;
+mod simplify;
 mod style;
 mod thinning;
 
 use std::path::Path;
 
 pub use error::PlotError;
+pub use heat_map::HeatMap;
+pub use legend::LegendPlace;
 pub use series::Series;
 
 /// A plot of data with error bars, curves, bands and, in a panel below, residuals. Feature `plot`.
 ///
-/// A legend says what is what where it leaves enough room for the data. Of more points than a picture can show, some thousands are
-/// drawn: those that reach farthest in each column of pixels, and one for each place; the legend says how many.
+/// A legend says what is what where it leaves enough room for the data, unless its [place](Self::legend) is given. Of more points than a picture can show, some thousands are
+/// drawn: those that reach farthest in each column of pixels, and one for each place; the legend says how many. Bands are drawn of 12 series at most, and components of four. So an SVG file stays below 1 MB
+/// for up to 1,000 series of as many points as there may be.
 ///
 /// Letters are of the font Noto Sans, a copy of which becomes part of the program: Copyright 2012 Google Inc., under the SIL
 /// Open Font License 1.1. Whoever passes the program on passes on that licence, too. Not available on `wasm32`.
@@ -51,6 +59,9 @@ pub struct Plot {
     is_y_logarithmic: bool,
     has_equal_scales: bool,
     lower: Option<Box<Plot>>,
+    right: Option<Box<Plot>>,
+    heat_map: Option<HeatMap>,
+    legend: LegendPlace,
     size: (u32, u32),
 }
 
@@ -70,6 +81,9 @@ impl Default for Plot {
             is_y_logarithmic: false,
             has_equal_scales: false,
             lower: None,
+            right: None,
+            heat_map: None,
+            legend: LegendPlace::default(),
             size: (900, 680),
         }
     }
@@ -102,6 +116,19 @@ impl Plot {
         self
     }
 
+    /// Changes each series, to name those of a [fit](crate::FittedCurve::plot), or to add points to them.
+    ///
+    /// ```
+    /// use marquardt::curve::{Plot, Series};
+    ///
+    /// let plot = Plot::new().series(Series::new().points([(0.0, 1.0)]));
+    /// assert!(plot.map_series(|series| series.omitted([(1.0, 9.0)])).to_svg().contains("left out"));
+    /// ```
+    pub fn map_series(mut self, change: impl FnMut(Series) -> Series) -> Self {
+        self.series = self.series.into_iter().map(change).collect();
+        self
+    }
+
     /// Label of the residuals' axis, such as `standardised residual`; `residual` by default.
     pub fn residual_label(self, label: impl Into<String>) -> Self {
         Plot { residual_label: label.into(), ..self }
@@ -127,9 +154,30 @@ impl Plot {
         Plot { has_equal_scales: true, ..self }
     }
 
-    /// Draws another plot in the lower half of the picture. Its x axis has the label of this one, and its size does not count.
+    /// Draws another plot in the right half of the picture. It has labels and a title of its own, and its size does not count.
+    pub fn beside(self, right: Plot) -> Self {
+        Plot { right: Some(Box::new(right)), ..self }
+    }
+
+    /// Draws a heat map in place of series and residuals. Its axes are linear.
+    pub fn heat_map(self, map: HeatMap) -> Self {
+        Plot { heat_map: Some(map), ..self }
+    }
+
+    /// Label of the colour bar of a [heat map](Self::heat_map).
+    pub fn color_label(self, label: impl Into<String>) -> Self {
+        Plot { heat_map: self.heat_map.map(|map| map.label(label)), ..self }
+    }
+
+    /// Draws another plot in the lower half of the picture. Its x axis has the label of this one, unless this one is a heat map, and its size does
+    /// not count.
     pub fn above(self, lower: Plot) -> Self {
         Plot { lower: Some(Box::new(lower)), ..self }
+    }
+
+    /// Place of the legend; where it covers least, by default.
+    pub fn legend(self, place: LegendPlace) -> Self {
+        Plot { legend: place, ..self }
     }
 
     /// Width and height in pixels, within 240 to 4096.
@@ -173,7 +221,9 @@ impl Plot {
             y_label: written(&self.y_label),
             residual_label: written(&self.residual_label),
             series: self.series.iter().map(renamed).collect(),
+            heat_map: self.heat_map.as_ref().map(|map| map.clone().label(written(&map.label))),
             lower: self.lower.as_ref().map(|lower| Box::new(lower.with_letters(letter))),
+            right: self.right.as_ref().map(|right| Box::new(right.with_letters(letter))),
             ..self.clone()
         }
     }

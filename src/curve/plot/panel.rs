@@ -3,14 +3,16 @@
 use std::ops::Range;
 
 use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::axis::PlotAxis;
-use super::legend::{self, PICTURE};
+use super::legend::{self, LegendPlace, PICTURE};
 use super::parts::parts;
 use super::series::{Band, Mark, Series, SeriesPoint};
+use super::simplify::simplified;
 use super::style::{self, CURVE, GRID, INK, SCALE, letters, px, stroke};
-use super::thinning::{self, Spot};
+use super::thinning::{self, MOST, MOST_BARS, Spot};
 
 pub(super) type Area<DB> = DrawingArea<DB, Shift>;
 /// Result of drawing on a backend.
@@ -21,11 +23,17 @@ pub(super) struct PlotPanel<'a, DB: DrawingBackend> {
     chart: ChartContext<'a, DB, Cartesian2d<PlotAxis, PlotAxis>>,
     x: PlotAxis,
     y: PlotAxis,
+    /// Distance in pixels from a line by which points that are left out may be off.
+    tolerance: f64,
 }
 
 /// Room for the numbers and the label of the x axis.
 pub(super) const BELOW: f64 = 44.0;
 const TICK: f64 = 4.0;
+
+/// Distance in pixels by which a line may be off, and the number of series for which it is twice as large.
+const TOLERANCE: f64 = 0.15;
+const MANY_SERIES: f64 = 50.0;
 
 /// Returns an upper bound of a text's width; browsers write wider than Plotters estimates.
 pub(super) fn width<DB: DrawingBackend>(area: &Area<DB>, text: &str, size: f64) -> DrawResult<f64, DB> {
@@ -56,6 +64,26 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         (x_label, y_label): (Option<&str>, &str),
         left: i32,
     ) -> DrawResult<Self, DB> {
+        Self::with_grid(area, (x, y), (x_label, y_label), left, GRID.to_rgba())
+    }
+
+    /// Draws the axes alone.
+    pub(super) fn without_grid(
+        area: &Area<DB>,
+        axes: (PlotAxis, PlotAxis),
+        labels: (Option<&str>, &str),
+        left: i32,
+    ) -> DrawResult<Self, DB> {
+        Self::with_grid(area, axes, labels, left, TRANSPARENT)
+    }
+
+    fn with_grid(
+        area: &Area<DB>,
+        (x, y): (PlotAxis, PlotAxis),
+        (x_label, y_label): (Option<&str>, &str),
+        left: i32,
+        grid: RGBAColor,
+    ) -> DrawResult<Self, DB> {
         let mut chart = ChartBuilder::on(area)
             .y_label_area_size(left)
             .x_label_area_size(if x_label.is_some() { px(BELOW) } else { 0 })
@@ -67,7 +95,7 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
-            .bold_line_style(stroke(GRID, 1.0))
+            .bold_line_style(stroke(grid, 1.0))
             .axis_style(stroke(INK, 1.0))
             .set_all_tick_mark_size(px(TICK))
             .label_style(letters(style::NUMBER))
@@ -77,17 +105,44 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
             .x_desc(x_label)
             .y_desc(y_label)
             .draw()?;
-        Ok(PlotPanel { chart, x, y })
+        Ok(PlotPanel { chart, x, y, tolerance: TOLERANCE })
+    }
+
+    /// Draws lines of a number of series less precisely the more there are.
+    pub(super) fn of_series(self, count: usize) -> Self {
+        PlotPanel { tolerance: TOLERANCE * (1.0 + count as f64 / MANY_SERIES), ..self }
     }
 
     /// Draws a curve, as far as it lies within.
     pub(super) fn curve(&mut self, curve: &[(f64, f64)], color: RGBColor) -> DrawResult<(), DB> {
+        let parts = self.parts(curve).into_iter();
+        self.chart.draw_series(parts.map(|part| PathElement::new(part, stroke(color, 2.0))))?;
+        Ok(())
+    }
+
+    /// Draws a part of a curve, as far as it lies within.
+    pub(super) fn component(&mut self, curve: &[(f64, f64)], color: RGBColor) -> DrawResult<(), DB> {
+        let (dash, gap) = style::DASH;
+        let dashed = |part| DashedPathElement::new(part, px(dash), px(gap), stroke(color, 1.6));
+        let parts = self.parts(curve).into_iter();
+        self.chart.draw_series(parts.map(dashed))?;
+        Ok(())
+    }
+
+    fn parts(&self, curve: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
         let place =
             |&(x, y): &(f64, f64)| Some((self.x.place(x)?, self.y.coordinate(y))).filter(|(_, y)| y.is_finite());
         let places: Vec<_> = curve.iter().map(place).collect();
-        let parts = parts(&places, &self.y.range()).into_iter();
-        self.chart.draw_series(parts.map(|part| PathElement::new(part, stroke(color, 2.0))))?;
-        Ok(())
+        parts(&places, &self.y.range()).into_iter().map(|part| self.simplified(part)).collect()
+    }
+
+    /// A line with fewer points that looks the same.
+    fn simplified(&self, line: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+        let (width, height) = self.chart.plotting_area().dim_in_pixel();
+        let unit = |range: Range<f64>, room: u32| f64::from(room) / f64::from(SCALE) / (range.end - range.start);
+        let (x, y) = (unit(self.x.range(), width), unit(self.y.range(), height));
+        let pixels: Vec<_> = line.iter().map(|place| (place.0 * x, place.1 * y)).collect();
+        simplified(&pixels, self.tolerance).into_iter().map(|index| line[index]).collect()
     }
 
     /// Draws a band, cut off where the panel ends; it is interrupted where it is NaN.
@@ -98,10 +153,11 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         };
         let places: Vec<_> = band.edges.iter().map(place).collect();
         let polygons = places.split(Option::is_none).filter(|run| run.len() > 1).map(|run| {
-            let low = run.iter().flatten().map(|edges| edges[0]);
-            let corners: Vec<_> = low.chain(run.iter().flatten().rev().map(|edges| edges[1])).collect();
+            let edge = |side: usize| self.simplified(run.iter().flatten().map(|edges| edges[side]).collect());
+            let corners: Vec<_> = edge(0).into_iter().chain(edge(1).into_iter().rev()).collect();
             Polygon::new(corners, color)
         });
+        let polygons: Vec<_> = polygons.collect();
         self.chart.draw_series(polygons)?;
         Ok(())
     }
@@ -116,7 +172,13 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
             series.iter().enumerate().flat_map(|(index, one)| points(one).into_iter().map(move |point| (index, point)));
         let all: Vec<_> = all.filter_map(|(index, point)| Some((self.spot(index, &point)?, index, point))).collect();
         let mut few = vec![Vec::new(); series.len()];
-        for place in thinning::drawn(&all.iter().map(|&(spot, ..)| spot).collect::<Vec<_>>()) {
+        let spots: Vec<_> = all.iter().map(|&(spot, ..)| spot).collect();
+        let has = |error: fn(&SeriesPoint) -> f64| all.iter().any(|(.., point)| error(point) > 0.0);
+        let most = match usize::from(has(|point| point.error)) + usize::from(has(|point| point.x_error)) {
+            0 => MOST,
+            directions => MOST_BARS[directions - 1],
+        };
+        for place in thinning::drawn(&spots, most) {
             let (_, index, point) = all[place];
             few[index].push(point);
         }
@@ -147,11 +209,21 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         });
         let bars: Vec<_> = bars.collect();
         self.chart.draw_series(bars)?;
+        // The caps of many bars would cover each other.
+        let has_caps = points.len() <= FEW;
+        let bare = points.iter().filter(|point| point.error > 0.0 && point.mark == Mark::Datum && !has_caps);
+        let bare = bare.filter_map(|point| {
+            let x = self.x.place(point.x)?;
+            let [low, high] = [-1.0, 1.0].map(|side| self.y.nearest(point.y + side * point.error));
+            Some(PathElement::new([(x, low?), (x, high?)], bar))
+        });
+        let bare: Vec<_> = bare.collect();
+        self.chart.draw_series(bare)?;
         let elements = points.iter().filter_map(|point| {
             let at = (self.x.place(point.x)?, self.y.place(point.y)?);
             let ends = (self.y.nearest(point.y - point.error), self.y.nearest(point.y + point.error));
             let element: DynElement<'static, DB, (f64, f64)> = match (point.mark, ends) {
-                (Mark::Datum, (Some(low), Some(high))) if point.error > 0.0 => {
+                (Mark::Datum, (Some(low), Some(high))) if point.error > 0.0 && has_caps => {
                     ErrorBar::new_vertical(at.0, low, at.1, high, bar, 2 * px(radius) as u32).into_dyn()
                 }
                 (Mark::Datum, _) => Circle::new(at, px(radius), color.filled()).into_dyn(),
@@ -162,6 +234,25 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         });
         self.chart.draw_series(elements)?;
         Ok(())
+    }
+
+    /// Draws disks of colours with rims.
+    pub(super) fn disks(&mut self, disks: impl Iterator<Item = ((f64, f64), [u8; 3])>) -> DrawResult<(), DB> {
+        let place = |(x, y): (f64, f64)| Some((self.x.place(x)?, self.y.place(y)?));
+        let places: Vec<_> = disks.filter_map(|(at, color)| Some((place(at)?, color))).collect();
+        let radius = radius(places.len());
+        for (at, [red, green, blue]) in places {
+            let rim = Circle::new(at, px(radius + 1.4), WHITE.filled());
+            let line = Circle::new(at, px(radius + 0.7), INK.filled());
+            let disk = Circle::new(at, px(radius), RGBColor(red, green, blue).filled());
+            self.chart.draw_series([rim, line, disk])?;
+        }
+        Ok(())
+    }
+
+    /// The pixels of the picture that the panel covers, across and down.
+    pub(super) fn pixel_range(&self) -> (Range<i32>, Range<i32>) {
+        self.chart.plotting_area().get_pixel_range()
     }
 
     /// Draws residuals, with stems where they are few.
@@ -192,8 +283,8 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a legend where it covers little, if it leaves two thirds of the panel. Of all points, so many are drawn.
-    pub(super) fn legend(&mut self, series: &[Series], drawn: usize) -> DrawResult<(), DB> {
+    /// Draws a legend. Of all points, so many are drawn.
+    pub(super) fn legend(&mut self, series: &[Series], drawn: usize, place: LegendPlace) -> DrawResult<(), DB> {
         let area = self.chart.plotting_area().strip_coord_spec();
         let entries = legend::entries(series, drawn);
         let widths = entries.iter().map(|entry| width(&area, &entry.name, style::NUMBER));
@@ -202,10 +293,13 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         let line = 1.25 * letters(style::NUMBER).font.get_size();
         let size = (widest + f64::from(2 * margin + picture), line * entries.len() as f64 + f64::from(2 * margin));
         let (room, height) = (f64::from(area.dim_in_pixel().0), f64::from(area.dim_in_pixel().1));
-        if entries.is_empty() || size.0 > room || size.1 > height || size.0 * size.1 > room * height / 3.0 {
+        let is_too_large = size.0 > room || size.1 > height;
+        let covers_much = place == LegendPlace::Best && size.0 * size.1 > room * height / 3.0;
+        if place == LegendPlace::None || entries.is_empty() || is_too_large || covers_much {
             return Ok(());
         }
-        let (left, low) = legend::corner((size.0 / room, size.1 / height), &self.covered(series));
+        let shares = (size.0 / room, size.1 / height);
+        let (left, low) = place.corner(shares).unwrap_or_else(|| legend::corner(shares, &self.covered(series)));
         let corner = SeriesLabelPosition::Coordinate((left * room) as i32, ((1.0 - low) * height - size.1) as i32);
         for entry in entries {
             let name = entry.name.clone();

@@ -12,6 +12,8 @@ pub struct Series {
     pub(super) confidence_band: Option<Band>,
     pub(super) prediction_band: Option<Band>,
     pub(super) residuals: Vec<(f64, f64)>,
+    /// Parts of the curve, by name.
+    pub(super) components: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 /// A point of data.
@@ -97,6 +99,12 @@ impl Series {
         Series { curve: curve.into_iter().collect(), ..self }
     }
 
+    /// Adds a term of the curve, such as a peak of a spectrum, `(x, y)` in the order of `x`; drawn as a dashed line below the curve.
+    pub fn component(mut self, name: impl Into<String>, curve: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        self.components.push((name.into(), curve.into_iter().collect()));
+        self
+    }
+
     /// The band in which the true curve lies with confidence `level`, `(x, low, high)` in the order of `x`.
     pub fn confidence_band(self, level: f64, edges: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
         Series { confidence_band: Some(Band { level, edges: edges.into_iter().collect() }), ..self }
@@ -119,6 +127,12 @@ impl Series {
         let bands = [&self.confidence_band, &self.prediction_band];
         let edges = bands.map(|band| band.as_ref().map_or(&[][..], |band| &band.edges));
         (self.name.as_deref(), &self.curve, edges)
+    }
+
+    /// Names and curves of the [components](Self::component).
+    #[doc(hidden)]
+    pub fn components(&self) -> impl Iterator<Item = (&str, &[(f64, f64)])> {
+        self.components.iter().map(|(name, curve)| (name.as_str(), curve.as_slice()))
     }
 
     /// The residuals as points.

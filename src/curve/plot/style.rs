@@ -47,6 +47,15 @@ pub(super) fn colors(index: usize, count: usize) -> (RGBColor, RGBColor) {
     if count > 1 { (own, own) } else { (DATA, CURVE) }
 }
 
+/// The colour of a component: one of its own below a single series, or else that of its series.
+pub(super) fn component_color(index: usize, component: usize, count: usize) -> RGBColor {
+    // The first two are like those of data and curve.
+    if count > 1 { colors(index, count).1 } else { colors(component + 2, 2).1 }
+}
+
+/// Lengths of dashes and of the gaps between them.
+pub(super) const DASH: (f64, f64) = (5.0, 3.0);
+
 /// A length in pixels, as it is drawn.
 pub(super) fn px(length: f64) -> i32 {
     (length * f64::from(SCALE)).round() as i32

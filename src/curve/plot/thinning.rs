@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 
 /// Points that a panel shows at most, unless each is alone in its cell.
-pub(super) const MOST: usize = 6000;
+pub(super) const MOST: usize = 4000;
+/// The same of points with error bars in one direction, and in both.
+pub(super) const MOST_BARS: [usize; 2] = [3600, 2400];
 
 /// Side of the smallest cells, in pixels.
 const SMALLEST: f64 = 2.0;
@@ -22,10 +24,10 @@ pub(super) struct Spot<K> {
 
 /// Returns the places in the list of the points to draw, in order: the first in each cell of a grid, and in each column of cells those
 /// that reach lowest and highest, so that no outlier is lost. The cells are the smallest that leave few enough.
-pub(super) fn drawn<K: Copy + Ord + Hash>(spots: &[Spot<K>]) -> Vec<usize> {
+pub(super) fn drawn<K: Copy + Ord + Hash>(spots: &[Spot<K>], most: usize) -> Vec<usize> {
     let mut left: Vec<usize> = (0..spots.len()).collect();
     let mut side = SMALLEST;
-    while left.len() > MOST && side < 1e4 {
+    while left.len() > most && side < 1e4 {
         left = one_to_a_cell(spots, &left, side);
         side *= 2.0;
     }
@@ -69,8 +71,8 @@ mod tests {
 
     #[test]
     fn few_points_are_all_drawn() {
-        assert_eq!(drawn(&cloud(MOST)), (0..MOST).collect::<Vec<_>>());
-        assert_eq!(drawn::<u8>(&[]), [0; 0]);
+        assert_eq!(drawn(&cloud(MOST), MOST), (0..MOST).collect::<Vec<_>>());
+        assert_eq!(drawn::<u8>(&[], MOST), [0; 0]);
     }
 
     #[test]
@@ -80,7 +82,7 @@ mod tests {
         spots[77_777].y = -300.0;
         spots[150_001].error = 900.0;
         spots[3].kind = 1;
-        let kept = drawn(&spots);
+        let kept = drawn(&spots, MOST);
         assert!((1000..=MOST).contains(&kept.len()), "{}", kept.len());
         assert!(kept.windows(2).all(|pair| pair[0] < pair[1]));
         assert!([3, 77_777, 150_001].iter().all(|index| kept.contains(index)));
@@ -93,7 +95,7 @@ mod tests {
         let spots: Vec<Spot<u8>> = (0..100_000)
             .map(|i| Spot { kind: 0, x: 0.008 * f64::from(i), y: 200.0 * (0.7 * f64::from(i)).sin(), error: 0.0 })
             .collect();
-        let kept = drawn(&spots);
+        let kept = drawn(&spots, MOST);
         for column in 0..50 {
             let within = |index: &usize| (spots[*index].x / 16.0).floor() as i32 == column;
             let highest = |indices: &mut dyn Iterator<Item = usize>| {

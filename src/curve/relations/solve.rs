@@ -112,8 +112,8 @@ impl<T: Real> CheckedFit<'_, T> {
         is_last: bool,
     ) -> Result<(Report<T>, bool), SolveError> {
         let (mut refused, mut is_interrupted) = (0, false);
-        let mut watch = |record: &IterationRecord<T>, _: &[T]| {
-            self.method.observer.iter().for_each(|observer| observer.observe(record));
+        let mut watch = |record: &IterationRecord<T>, x: &[T]| {
+            self.method.observer.iter().for_each(|observer| observer.observe(record, &self.current_curve(map, x)));
             refused += usize::from(record.refusal == Some(Refusal::NotFinite) && !map.violations().is_empty());
             is_interrupted = refused >= REFUSALS && !is_last;
             if is_interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -163,6 +163,12 @@ impl<T: Real> StoredFit<T> {
         self.series_in(None)
     }
 
+    /// Surfaces are drawn of data with both predictors, which are not stored.
+    #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+    fn surface(&self) -> Option<Result<crate::curve::Plot, crate::curve::PlotError>> {
+        None
+    }
+
     /// The series, or those in a view of complex responses.
     #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
     fn series_in(

@@ -1,7 +1,7 @@
 //! One column of a table.
 
 use super::numbers::NumberFormat;
-use super::times::Times;
+use super::times::{Moment, Times};
 use crate::curve::quoted::quoted;
 
 /// Codes of missing values that a note names.
@@ -89,6 +89,20 @@ impl TableColumn {
         }
     }
 
+    /// Origin of the times.
+    pub(super) fn origin(&self) -> Option<Moment> {
+        self.times.as_ref().map(Times::origin)
+    }
+
+    /// Counts times from another origin; `false` if there are none of its kind.
+    pub(super) fn count_since(&mut self, origin: Moment, text: &str) -> bool {
+        let Some((factor, summand)) = self.times.as_mut().and_then(|times| times.move_to(origin, text)) else {
+            return false;
+        };
+        self.values.iter_mut().for_each(|value| *value = *value * factor + summand);
+        true
+    }
+
     /// Texts that were read as something else, as sentences.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let codes = match &self.codes[..] {
@@ -138,14 +152,18 @@ impl TableColumn {
         (selected.times, selected.codes) = (self.times.clone(), self.codes.clone());
         selected.percentage.clone_from(&self.percentage);
         for &row in rows.iter().filter(|_| self.is_kept) {
-            let flaw = self.flaw_of(row);
-            let value = match flaw {
-                None => Some(self.values[row]),
-                Some(Flaw { is_number: true, .. }) => Some(f64::INFINITY),
-                Some(_) => None,
-            };
-            selected.push(self.field(row), value);
+            selected.push_row(self, row);
         }
         selected
+    }
+
+    /// Adds the field of a row of another column.
+    pub(super) fn push_row(&mut self, other: &TableColumn, row: usize) {
+        let value = match other.flaw_of(row) {
+            None => Some(other.values[row]),
+            Some(Flaw { is_number: true, .. }) => Some(f64::INFINITY),
+            Some(_) => None,
+        };
+        self.push(other.field(row), value);
     }
 }

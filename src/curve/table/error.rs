@@ -57,6 +57,24 @@ pub enum TableError {
         /// Text of the field.
         text: String,
     },
+    /// Times of a column cannot count from an origin.
+    #[error("{source_name}, column {column:?}, times since {origin:?}: {problem}")]
+    Origin {
+        /// Name of the file.
+        source_name: String,
+        /// The column's name.
+        column: String,
+        /// Text of the origin.
+        origin: String,
+        /// Reason.
+        problem: &'static str,
+    },
+    /// A table without a number in its heading cannot be unpivoted.
+    #[error("{source_name}: no heading is a number")]
+    NoNumberInHeading {
+        /// Name of the file.
+        source_name: String,
+    },
     /// There is no such column.
     #[error("{source_name}: there is no column {name:?}, only {}", quoted(columns))]
     NoSuchColumn {

@@ -61,7 +61,8 @@ impl LayoutSearch<'_> {
                 };
                 let found = SEPARATORS.into_iter().rev().filter(is_asked).filter_map(|separator| {
                     let rows = whole_rows(separator);
-                    self.of_numbers(&rows, separator).or_else(|| self.of_texts(&rows, separator))
+                    let found = self.of_numbers(&rows, separator).or_else(|| self.of_plate(&rows, separator));
+                    found.or_else(|| self.of_texts(&rows, separator))
                 });
                 found.max_by_key(|&(count, _)| count).map_or(whole, |(_, layout)| layout)
             }
@@ -133,6 +134,31 @@ impl LayoutSearch<'_> {
         let line = rows[heading].0;
         let layout = Layout { separator, line, has_heading: true, has_units: false, fields: Some(fields) };
         Some(((0, rows.len() - heading), layout))
+    }
+
+    /// The table below a word and at least three numbers, ascending or descending, whose rows begin with a text and go on with numbers. It
+    /// is the first one with as many columns.
+    fn of_plate(&self, rows: &[Row], separator: Separator) -> Option<((usize, usize), Layout)> {
+        let is_row = |row: &[String]| {
+            row.split_first().is_some_and(|(name, values)| {
+                !self.format.looks_numeric(name) && values.iter().all(|value| self.format.looks_numeric(value))
+            })
+        };
+        let is_heading = |row: &[String]| {
+            let values: Option<Vec<f64>> = row.iter().skip(1).map(|field| self.format.decimal(field)).collect();
+            values.is_some_and(|values| {
+                values.len() > 2
+                    && (values.is_sorted() || values.iter().rev().is_sorted())
+                    && values[0] != values[values.len() - 1]
+            })
+        };
+        let begin = rows.iter().position(|(_, row)| is_row(row) && is_heading(row))?;
+        let fields = rows[begin].1.len();
+        let count = rows[begin + 1..].iter().take_while(|(_, row)| row.len() == fields && is_row(row)).count();
+        let is_first = rows[..begin].iter().all(|(_, row)| row.len() != fields);
+        let line = rows[begin].0;
+        let layout = Layout { separator, line, has_heading: false, has_units: false, fields: Some(fields) };
+        (count > 0 && is_first).then_some(((count, fields), layout))
     }
 
     /// The first row is a heading; dates are none above other texts.

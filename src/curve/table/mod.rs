@@ -10,6 +10,7 @@ mod reader;
 mod row;
 mod times;
 mod units;
+mod unpivot;
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -19,6 +20,7 @@ use column::{Flaw, TableColumn};
 pub use error::TableError;
 pub use reader::{DateOrder, Separator, TableReader};
 pub use row::TableRow;
+use times::Moment;
 
 /// Columns of numbers and texts by name, read from a file of separated values. Feature `csv`.
 ///
@@ -78,6 +80,8 @@ pub struct Table {
     places: HashMap<String, usize>,
     /// The line at which each row ends, counted from 1.
     lines: Vec<usize>,
+    /// The file has the names of the columns.
+    has_heading: bool,
     /// Lines that were skipped, or taken for something else than a row.
     notes: Vec<String>,
 }
@@ -157,6 +161,50 @@ impl Table {
     /// [`TableError::NoSuchColumn`] lists the columns that there are.
     pub fn label(&self, name: &str) -> Result<String, TableError> {
         Ok(self.find(name)?.label())
+    }
+
+    /// Origin that the times of a column count from: a date, `2024-05-01`, for days, and a date with a time of day, `2024-05-01T12:30:00`,
+    /// or a time of day alone for seconds. Nothing for a column without times.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::NoSuchColumn`] lists the columns that there are.
+    pub fn origin(&self, name: &str) -> Result<Option<String>, TableError> {
+        Ok(self.find(name)?.origin().map(|origin| origin.to_string()))
+    }
+
+    /// Counts the times of a column from another [`origin`](Self::origin), so that those of several files agree: in days if that is a date,
+    /// and in seconds if it has a time of day.
+    ///
+    /// ```
+    /// let text = "day,yield\n2024-05-03,5.1\n2024-05-06,5.9\n";
+    /// let mut table = marquardt::curve::Table::from_reader(text.as_bytes())?;
+    /// assert_eq!((table.column("day")?, table.origin("day")?.unwrap()), (&[0.0, 3.0][..], "2024-05-03".into()));
+    /// table.count_since("day", "2024-05-01")?;
+    /// assert_eq!(table.column("day")?, [2.0, 5.0]);
+    /// assert_eq!(table.label("day")?, "day (days since 2024-05-01)");
+    /// # Ok::<(), marquardt::curve::TableError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Origin`] for another text, and for a column without times of its kind.
+    pub fn count_since(&mut self, name: &str, origin: &str) -> Result<(), TableError> {
+        let column = self.find(name)?.name.clone();
+        let refuse = |problem| TableError::Origin {
+            source_name: self.source.clone(),
+            column: column.clone(),
+            origin: origin.to_owned(),
+            problem,
+        };
+        let moment = Moment::parse(origin, None);
+        let moment =
+            moment.ok_or_else(|| refuse("it is no origin of times, such as 2024-05-01 or 2024-05-01T12:30"))?;
+        match (self.columns[self.places[&column]].count_since(moment, origin), moment.has_date()) {
+            (true, _) => Ok(()),
+            (false, true) => Err(refuse("the column has no dates")),
+            (false, false) => Err(refuse("the column has no times of day without a date")),
+        }
     }
 
     /// Name of the file in error messages.
@@ -281,6 +329,7 @@ impl Table {
             columns: self.columns.iter().map(|column| column.select(rows)).collect(),
             places: self.places.clone(),
             lines: rows.iter().map(|&row| self.lines[row]).collect(),
+            has_heading: self.has_heading,
             notes: self.notes.clone(),
         }
     }

@@ -202,8 +202,14 @@ impl TableReader {
         let search = LayoutSearch { separator: self.separator, heading: self.heading, format: &self.format };
         let layout = search.find(&head);
         lines.begin_at(layout.line);
-        let mut table =
-            Table { source, columns: Vec::new(), places: HashMap::new(), lines: Vec::new(), notes: Vec::new() };
+        let mut table = Table {
+            source,
+            columns: Vec::new(),
+            places: HashMap::new(),
+            lines: Vec::new(),
+            has_heading: layout.has_heading,
+            notes: Vec::new(),
+        };
         if head.first().is_some_and(|&(first, _)| first < layout.line) {
             let first = if layout.has_heading { "heading" } else { "first row" };
             table.notes.push(format!("the lines above line {}, the {first}, were skipped", layout.line));

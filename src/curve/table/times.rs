@@ -1,5 +1,7 @@
 //! Dates and times of day as numbers.
 
+use std::fmt;
+
 use super::DateOrder;
 
 /// Seconds of a day.
@@ -43,6 +45,36 @@ impl Moment {
     }
 }
 
+impl Moment {
+    /// Returns true for a date, with a time of day or without.
+    pub(super) fn has_date(self) -> bool {
+        self.days.is_some()
+    }
+}
+
+impl fmt::Display for Moment {
+    /// As `2024-05-01`, `2024-05-01T12:30:00.5` or `12:30:00`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (days, seconds) = match (self.days, self.seconds) {
+            // A zone may lead to another day.
+            (Some(days), Some(seconds)) => {
+                let more = (seconds / DAY).floor();
+                (Some(days + more as i64), Some(seconds - DAY * more))
+            }
+            other => other,
+        };
+        if let Some(days) = days {
+            let [year, month, day] = date(days);
+            write!(f, "{year:04}-{month:02}-{day:02}")?;
+        }
+        let Some(seconds) = seconds else { return Ok(()) };
+        let minutes = (seconds / 60.0).floor();
+        let (hours, minutes, seconds) = ((minutes / 60.0).floor(), minutes.rem_euclid(60.0), seconds - 60.0 * minutes);
+        let (separator, zero) = (if days.is_some() { "T" } else { "" }, if seconds < 10.0 { "0" } else { "" });
+        write!(f, "{separator}{hours:02}:{minutes:02}:{zero}{seconds}")
+    }
+}
+
 /// Moments of a column, in days after the first if that is a date alone, else in seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Times {
@@ -75,6 +107,30 @@ impl Times {
         };
         let days = (days - first) as f64;
         Some(if self.first.seconds.is_some() { DAY * days + seconds } else { days + seconds / DAY })
+    }
+
+    /// Origin of the numbers.
+    pub(super) fn origin(&self) -> Moment {
+        self.first
+    }
+
+    /// Counts from another origin, in days if it is a date and in seconds otherwise: returns the factor of a number and the summand
+    /// behind it. A time of day more than twelve hours before that of the origin is of the next day. Returns nothing, and changes nothing, if
+    /// only one of both origins has a date.
+    pub(super) fn move_to(&mut self, origin: Moment, text: &str) -> Option<(f64, f64)> {
+        let (of_days, are_seconds) = match (self.first.days, origin.days) {
+            (Some(first), Some(origin)) => (DAY * (first - origin) as f64, self.first.seconds.is_some()),
+            (None, None) => (0.0, true),
+            _ => return None,
+        };
+        let mut difference = of_days + self.first.seconds.unwrap_or(0.0) - origin.seconds.unwrap_or(0.0);
+        if self.first.days.is_none() && difference < -0.5 * DAY {
+            difference += DAY;
+        }
+        let own = if are_seconds { 1.0 } else { DAY };
+        let unit = if origin.seconds.is_some() { 1.0 } else { DAY };
+        *self = Times { first: origin, text: text.to_owned(), ..self.clone() };
+        Some((own / unit, difference / unit))
     }
 
     /// The unit and the origin of the numbers, as part of a sentence.
@@ -129,6 +185,18 @@ fn days(text: &str, order: Option<DateOrder>) -> Option<i64> {
     Some(365 * year + leap_days + (153 * month + 2) / 5 + day - 719_469)
 }
 
+/// Year, month and day of days since 1970.
+fn date(days: i64) -> [i64; 3] {
+    // Days since the first of March of the year 0, and eras of 400 years.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let year = 400 * era + year + i64::from(month > 9);
+    [year, if month < 10 { month + 3 } else { month - 9 }, day - (153 * month + 2) / 5 + 1]
+}
+
 /// Seconds of a time of day, by universal time if a zone stands behind it; without a date, hours may be more than 23.
 fn seconds(text: &str, has_date: bool) -> Option<f64> {
     let text = text.trim_end_matches(['Z', 'z']);
@@ -172,6 +240,45 @@ fn zone_seconds(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_written_as_they_are_read() {
+        for (text, expected) in [
+            ("28.2.2024", "2024-02-28"),
+            ("29-Feb-2024", "2024-02-29"),
+            ("1900-03-01", "1900-03-01"),
+            ("2000-12-31", "2000-12-31"),
+            ("0001-01-01", "0001-01-01"),
+            ("2024-01-01T00:30+02:00", "2023-12-31T22:30:00"),
+            ("2024-02-28 14:30:00.25", "2024-02-28T14:30:00.25"),
+            ("5/1/2024 1:02 am", "2024-05-01T01:02:00"),
+            ("36:00:05", "36:00:05"),
+            ("9:05", "09:05:00"),
+        ] {
+            let moment = Moment::parse(text, Some(DateOrder::MonthDayYear)).unwrap();
+            assert_eq!(moment.to_string(), expected);
+            assert_eq!(Moment::parse(expected, None).map(|moment| moment.to_string()).as_deref(), Some(expected));
+        }
+        for days in (-700_000..700_000).step_by(37) {
+            let text = Moment { days: Some(days), seconds: None }.to_string();
+            assert_eq!(Moment::parse(&text, None).unwrap().days, Some(days), "{text}");
+        }
+    }
+
+    #[test]
+    fn origins_move() {
+        let moved = |first: &str, origin: &str, number: f64| {
+            let mut times = Times::new(Moment::parse(first, None)?, first);
+            let (factor, summand) = times.move_to(Moment::parse(origin, None)?, origin)?;
+            Some(number * factor + summand)
+        };
+        assert_eq!(moved("2024-03-01", "2024-02-28", 5.0), Some(7.0));
+        assert_eq!(moved("2024-03-01", "2024-02-29T12:00", 1.0), Some(1.5 * DAY));
+        assert_eq!(moved("2024-03-01T06:00", "2024-03-01", 0.25 * DAY), Some(0.5));
+        assert_eq!(moved("12:30", "12:00:00", 1.0), Some(1801.0));
+        assert_eq!(moved("00:15", "23:00:00", 1.0), Some(4501.0));
+        assert!(moved("12:30", "2024-03-01", 1.0).is_none() && moved("2024-03-01", "12:30", 1.0).is_none());
+    }
 
     fn elapsed(first: &str, second: &str) -> Option<f64> {
         let [first_moment, second] = [first, second].map(|text| Moment::parse(text, Some(DateOrder::MonthDayYear)));

@@ -64,6 +64,9 @@ pub struct DataArguments {
     /// Order of day and month in dates such as 03/04/2024
     #[arg(long, value_enum, value_name = "ORDER")]
     pub date_order: Option<DateOrderName>,
+    /// Origin of dates and times: a date for days since then, or one with a time for seconds; the first one in the file unless given
+    #[arg(long, value_name = "DATE")]
+    pub since: Option<String>,
     /// Sheet of a spreadsheet; the first unless given. Spreadsheets need the feature excel
     #[arg(long, value_name = "NAME")]
     pub sheet: Option<String>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 
-use super::{CurveArguments, DataArguments, MethodArguments, OutputArguments, SettingsArguments};
+use super::{ContourArguments, CurveArguments, DataArguments, MethodArguments, OutputArguments, SettingsArguments};
 use crate::assignments::{self, NamedValue, Replicates};
 
 #[derive(Debug, Clone, Args)]
@@ -28,7 +28,7 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit uv.txt --skip 4 --model gaussian
   marquardt fit uv.txt --header-row 5 --missing '<*,-999' --omit-missing --model gaussian
   marquardt fit rent.csv --date-order dmy --thousands , --model linear
-  marquardt fit --batch 'run*.csv' --model linear --csv=runs.csv
+  marquardt fit --batch 'run*.csv' --model linear --csv=results.csv
   marquardt fit book.xlsx --sheet run1 --model linear --omit-missing
   zcat big.csv.gz | marquardt fit - --model voigt --watch --max-iterations 50 --time-limit 10
   marquardt fit small.csv --model linear --bootstrap=500 --json=fit.json
@@ -50,7 +50,19 @@ use crate::assignments::{self, NamedValue, Replicates};
   marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --counts --write-config study.toml
   marquardt fit --config study.toml --profile
   marquardt fit enzyme.csv --model michaelis_menten --derive-all --x-for 100,150.2+149.1
-  marquardt fit peak.csv --model gaussian+linear --profile --report fit.html")]
+  marquardt fit peak.csv --model gaussian+linear --profile --report fit.html
+  marquardt fit sums.csv --formula 'a*exp(-k*t)+b*exp(-q*t)' --live
+  marquardt fit enzyme.csv --model michaelis_menten --contour vmax,km --contour-plot region.svg \\
+      --contour-points region.csv --size 600x500 --profile --profile-plot profiles.svg
+  marquardt fit decay.csv --formula 'a*exp(-k*t)+c' --damping delayed-gratification \\
+      --acceleration always --scaling marquardt --ftol 1e-12 --xtol 1e-12 --gtol 1e-12 \\
+      --max-evaluations 500
+  marquardt fit growth.csv --model linear --since 2024-05-01 --plot growth.svg \\
+      --x-label 'days of May' --y-label 'height (cm)' --legend lower-right
+  marquardt fit line.csv --model linear --sigma sd --x-for 5.5 --x-for-sigma 0.2
+  marquardt fit wells.csv --x-from-heading --model hill
+  marquardt fit peak.csv --model gaussian+linear --plot peak.svg --size 1200x800 --legend upper-left \\
+      --x-label 'energy (keV)' --y-label counts")]
 pub struct FitArguments {
     #[command(flatten)]
     pub data: DataArguments,
@@ -85,6 +97,11 @@ pub struct FitArguments {
     #[arg(long, value_name = "RESPONSE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "share",
           value_parser = assignments::replicates, help_heading = "Inference")]
     pub x_for: Vec<Replicates>,
+    /// Standard deviation of each of these responses, where --sigma or --weights differ from row to row and are no formula of the response
+    #[arg(long, value_name = "NUMBER", requires = "x_for", allow_negative_numbers = true, help_heading = "Inference")]
+    pub x_for_sigma: Option<f64>,
+    #[command(flatten)]
+    pub regions: ContourArguments,
     #[command(flatten)]
     pub groups: GroupArguments,
     #[command(flatten)]
@@ -99,6 +116,10 @@ pub struct GroupArguments {
     /// Column whose texts name the groups of rows, such as a compound: each is fitted by itself
     #[arg(long, value_name = "COLUMN", group = "grouping")]
     pub group_by: Option<String>,
+    /// The headings are the predictors x, and each row has the responses y of a group; found by itself where the headings are a word and
+    /// at least three numbers, above rows that begin with a text
+    #[arg(long, conflicts_with_all = ["batch", "no_heading"])]
+    pub x_from_heading: bool,
     /// Files that are fitted one after the other, a row of results each; 'runs/*.csv' stands for all files of such names
     #[arg(long, value_name = "FILE", num_args = 1.., group = "grouping", conflicts_with = "file")]
     pub batch: Vec<PathBuf>,

@@ -20,7 +20,7 @@ Examples:
   marquardt many photons.npy --formula 'a*exp(-k*x)+c' --start a=100,k=0.3 --counts --fix c=1 --prior k=0.3~0.1
   marquardt many stack.npy --formula 'a*x+b' --tie 'b=a/10' --robust=huber --omit-missing
   marquardt many stack.npy --formula 'a*exp(-k*x)+c' --start a=1,k=0.3,c=0.5 --constrain 'c<=a'
-  marquardt many wide.csv --formula 'a*x/(k+x)' --out fits.csv
+  marquardt many wide.csv --formula 'a*x/(k+x)' --out fits.csv --report fits.html
   marquardt many big.npy --model linear --max-iterations 50 --block 4096 --out fits.csv"
 )]
 pub struct ManyArguments {
@@ -57,4 +57,7 @@ pub struct ManyArguments {
     /// Results, .npy or .csv; CSV on the standard output unless given
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Writes a report to hand on: one .html page with maps and distributions of the parameters, some of the fits, and those that failed
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }

@@ -3,8 +3,10 @@
 use std::ops::RangeInclusive;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, value_parser};
+use clap::{Args, ValueEnum, value_parser};
 use marquardt::Loss;
+use marquardt::solver::damping::{Damping, GainRatio, Multiplicative, TrustRegion};
+use marquardt::solver::{Acceleration, Scaling};
 
 use crate::assignments::{self, NamedValue};
 
@@ -46,6 +48,27 @@ pub struct MethodArguments {
     /// Eliminates the parameters that enter linearly
     #[arg(long, conflicts_with_all = ["counts", "robust"])]
     pub variable_projection: bool,
+    /// Rule for the damping of steps; gain-ratio unless given
+    #[arg(long, value_enum, value_name = "RULE")]
+    pub damping: Option<DampingName>,
+    /// Steps that get a second-order correction, the geodesic acceleration; curved unless given
+    #[arg(long, value_enum, value_name = "STEPS")]
+    pub acceleration: Option<AccelerationName>,
+    /// Scaling of the parameters in the damping; fading-maximum unless given
+    #[arg(long, value_enum, value_name = "RULE")]
+    pub scaling: Option<ScalingName>,
+    /// Ends where a step changes the sum of squares by no more than this share
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub ftol: Option<f64>,
+    /// Ends where a step changes the parameters by no more than this share
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub xtol: Option<f64>,
+    /// Ends where the cosine between the residuals and each column of the Jacobian is no larger
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub gtol: Option<f64>,
+    /// Limit of the number of evaluations of the curve
+    #[arg(long, value_name = "NUMBER", alias = "max-nfev")]
+    pub max_evaluations: Option<usize>,
     /// Limit of the number of iterations
     #[arg(long, value_name = "NUMBER")]
     pub max_iterations: Option<usize>,
@@ -55,6 +78,72 @@ pub struct MethodArguments {
     /// Prints each iteration while the fit runs
     #[arg(long)]
     pub watch: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum DampingName {
+    /// By the ratio of the actual to the predicted reduction (Nielsen)
+    GainRatio,
+    /// Within a trust region, as in MINPACK (Moré)
+    TrustRegion,
+    /// Up and down by 10 (Marquardt)
+    Marquardt,
+    /// Up by 2, down by 5 (Transtrum and Sethna)
+    DelayedGratification,
+}
+
+impl From<DampingName> for Damping<f64> {
+    fn from(name: DampingName) -> Self {
+        match name {
+            DampingName::GainRatio => GainRatio::default().into(),
+            DampingName::TrustRegion => TrustRegion::default().into(),
+            DampingName::Marquardt => Multiplicative::default().into(),
+            DampingName::DelayedGratification => Multiplicative::delayed_gratification().into(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum AccelerationName {
+    /// None
+    Never,
+    /// Where the gain ratio shows that the path is curved
+    Curved,
+    /// All
+    Always,
+}
+
+impl From<AccelerationName> for Acceleration {
+    fn from(name: AccelerationName) -> Self {
+        match name {
+            AccelerationName::Never => Acceleration::Never,
+            AccelerationName::Curved => Acceleration::WhereCurved,
+            AccelerationName::Always => Acceleration::Always,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ScalingName {
+    /// None (Levenberg)
+    Identity,
+    /// Norms of the columns of the Jacobian (Marquardt)
+    Marquardt,
+    /// Their largest so far, as in MINPACK (Moré)
+    RunningMaximum,
+    /// Their largest so far, fading by 0.7 with each step
+    FadingMaximum,
+}
+
+impl From<ScalingName> for Scaling {
+    fn from(name: ScalingName) -> Self {
+        match name {
+            ScalingName::Identity => Scaling::Identity,
+            ScalingName::Marquardt => Scaling::Marquardt,
+            ScalingName::RunningMaximum => Scaling::RunningMaximum,
+            ScalingName::FadingMaximum => Scaling::FadingMaximum,
+        }
+    }
 }
 
 pub fn losses() -> impl TypedValueParser<Value = Loss> {

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod contour;
 mod curve;
 mod data;
 #[cfg(feature = "ode")]
@@ -15,6 +16,7 @@ mod settings;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+pub use contour::ContourArguments;
 pub use curve::CurveArguments;
 pub use data::DataArguments;
 #[cfg(feature = "ode")]
@@ -26,7 +28,7 @@ pub use method::MethodArguments;
 pub use output::OutputArguments;
 pub use parameters::{ParameterArguments, check_once};
 pub use predict::PredictArguments;
-pub use settings::SettingsArguments;
+pub use settings::{GivenOption, SettingsArguments};
 
 use crate::assignments::{self, NamedValue};
 

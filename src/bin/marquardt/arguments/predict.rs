@@ -9,6 +9,7 @@ use super::{DataArguments, FormatArguments};
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   marquardt fit data.csv --model michaelis_menten --json=fit.json
+  marquardt predict fit.json later.csv --x time --since 2024-05-01
   marquardt predict fit.json --at 0.5,1,2
   marquardt predict fit.json new.csv --csv=predicted.csv
   marquardt predict groups.json new.csv --group A --x dose --json")]

@@ -57,6 +57,13 @@ function ticks(low, high, count, isLog) {
   return values;
 }
 
+/** The numbers at an axis; powers of ten if it spans many. */
+function labels(values, isLog) {
+  const arePowers = isLog && values.length > 2 && values.every(value => Number.isInteger(Math.log10(value)));
+  const areFar = values.some(value => value >= 1e5 || value <= 1e-4);
+  return values.map(value => (arePowers && areFar ? `10${superscript(Math.round(Math.log10(value)))}` : number(value, 10)));
+}
+
 /** Values along an axis, and pixels. */
 class Scale {
   constructor([low, high], length, isLog) {
@@ -99,18 +106,21 @@ const DASHES = [null, '7 4', '2 3', '9 3 2 3', '12 4'];
 
 /** How a symbol is painted. */
 function paint(layer, radius) {
+  if (layer.isRing) return { stroke: layer.color, 'stroke-width': 1.3, fill: 'var(--card)' };
   if (layer.isCross) return { stroke: layer.color, 'stroke-width': 1.8, fill: 'none' };
   const isDot = layer.symbol % SYMBOLS.length === 0;
   return { stroke: isDot ? layer.color : 'none', 'stroke-width': 2 * radius, 'stroke-linecap': 'round', fill: isDot ? 'none' : layer.color };
 }
 
-const symbolOf = layer => (layer.isCross ? CROSS : SYMBOLS[layer.symbol % SYMBOLS.length]);
+const RING = (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+const symbolOf = layer => (layer.isCross ? CROSS : layer.isRing && layer.symbol % SYMBOLS.length === 0 ? RING : SYMBOLS[layer.symbol % SYMBOLS.length]);
 
 /**
  * A picture of layers: points, lines, bands and strips.
  *
  * Options: `layers`, a function; `label`, for those who do not see it; `xLabel`, `yLabel`, `height`; `axes`, which charts may share:
- * `logX`, the range `x`, and the `charts`; `logY`; `describe`, which makes the chart interactive: it describes a point of a layer.
+ * `logX`, the range `x`, and the `charts`; `logY`; `isEqual`, one scale for both axes; `describe`, which makes the chart interactive: it
+ * describes a point of a layer; `onDraw`. Points that logarithmic axes cannot show are counted in `lost`.
  */
 class Chart {
   constructor(options) {
@@ -118,7 +128,7 @@ class Chart {
     this.svg = shape('svg', { role: 'img', 'aria-label': this.label });
     this.host = make('div', { class: 'chart' }, this.svg);
     if (this.describe) this.listen();
-    new ResizeObserver(() => this.host.clientWidth !== this.width && this.redraw()).observe(this.host);
+    new ResizeObserver(() => this.host.isConnected && this.host.clientWidth !== this.width && this.redraw()).observe(this.host);
   }
 
   /** Draws this chart, and those that share its axes. */
@@ -135,24 +145,28 @@ class Chart {
     const layers = this.layers();
     const { isSmall } = this;
     const panelHeight = this.height - (isSmall ? 8 : this.xLabel ? 46 : 24) - 8;
-    const y = this.y || this.naturalY(layers);
+    let y = this.y || this.naturalY(layers);
     const yTicks = ticks(...y, isSmall ? 2 : Math.max(2, panelHeight / 36), this.logY);
-    const longest = Math.max(...yTicks.map(value => number(value, 10).length));
+    const longest = Math.max(...labels(yTicks, this.logY).map(text => text.length));
     this.margin = isSmall ? 4 : 26 + 7 * longest;
     const linked = this.axes.charts || [this];
     const left = Math.max(...linked.map(chart => chart.margin || 0));
     this.panel = { left, top: 8, width: Math.max(40, this.width - left - 10), height: panelHeight };
-    this.xScale = new Scale(this.axes.x || linked[0].naturalX(), this.panel.width, this.axes.logX);
+    let x = this.axes.x || linked[0].naturalX();
+    if (this.isEqual) [x, y] = equalized(x, y, this.panel.width / panelHeight);
+    this.xScale = new Scale(x, this.panel.width, this.axes.logX);
     this.yScale = new Scale(y, panelHeight, this.logY);
     const xTicks = ticks(this.xScale.low, this.xScale.high, isSmall ? 2 : Math.max(3, this.panel.width / 80), this.axes.logX);
     const inner = shape('svg', { x: left, y: 8, width: this.panel.width, height: panelHeight, class: 'panel' });
     inner.append(shape('rect', { width: '100%', height: '100%', class: 'ground' }), ...this.grid(xTicks, yTicks));
     this.marks = [];
+    this.lost = 0;
     for (const layer of layers) this.drawLayer(inner, layer);
     this.overlay = shape('g');
     inner.append(this.overlay, shape('rect', { width: '100%', height: '100%', class: 'frame' }));
     this.svg.setAttribute('viewBox', `0 0 ${this.width} ${this.height}`);
     this.svg.replaceChildren(inner, ...(isSmall ? [] : this.numbers(xTicks, yTicks)));
+    if (this.onDraw) this.onDraw();
   }
 
   naturalX() {
@@ -161,8 +175,9 @@ class Chart {
 
   /** The range of the points; curves and bands widen it to three times that at most. */
   naturalY(layers) {
-    const ofPoints = layers.filter(layer => layer.kind === 'points').flatMap(layer => layer.y);
-    const others = layers.filter(layer => layer.kind !== 'points').flatMap(layer => [...(layer.y || []), ...(layer.low || []), ...(layer.high || [])]);
+    const ofPoints = layers.filter(layer => layer.kind === 'points' || layer.kind === 'columns').flatMap(layer => (layer.kind === 'columns' ? [0, ...layer.y] : layer.y));
+    const ends = layer => layer.y.flatMap((y, i) => [y - layer.errors[i], y + layer.errors[i]]);
+    const others = layers.filter(layer => !['points', 'columns'].includes(layer.kind)).flatMap(layer => [...(layer.y || []), ...(layer.low || []), ...(layer.high || []), ...(layer.errors ? ends(layer) : [])]);
     const [low, high] = rangeOf(ofPoints, this.logY);
     const share = this.logY ? [low / Math.cbrt(high / low), high * Math.cbrt(high / low)] : [2 * low - high, 2 * high - low];
     const within = ofPoints.length ? others.filter(value => value > share[0] && value < share[1]) : others;
@@ -179,8 +194,9 @@ class Chart {
   numbers(xTicks, yTicks) {
     const { left, top, width, height } = this.panel;
     const text = (content, x, y, attributes) => shape('text', { x, y, text: content, ...attributes });
-    const along = xTicks.map(value => text(number(value, 10), left + this.xScale.pixel(value), top + height + 16, { 'text-anchor': 'middle' }));
-    const up = yTicks.map(value => text(number(value, 10), left - 6, top + height - this.yScale.pixel(value) + 4, { 'text-anchor': 'end' }));
+    const [xTexts, yTexts] = [labels(xTicks, this.axes.logX), labels(yTicks, this.logY)];
+    const along = xTicks.map((value, i) => text(xTexts[i], left + this.xScale.pixel(value), top + height + 16, { 'text-anchor': 'middle' }));
+    const up = yTicks.map((value, i) => text(yTexts[i], left - 6, top + height - this.yScale.pixel(value) + 4, { 'text-anchor': 'end' }));
     const turn = `translate(13 ${top + height / 2}) rotate(-90)`;
     return [...along, ...up,
       this.xLabel ? text(this.xLabel, left + width / 2, this.height - 6, { 'text-anchor': 'middle', class: 'label' }) : '',
@@ -194,6 +210,8 @@ class Chart {
     const py = value => clamp(height - this.yScale.pixel(value)).toFixed(1);
     const exists = (x, y) => x != null && y != null && (!this.axes.logX || x > 0) && (!this.logY || y > 0);
     if (layer.kind === 'points') return this.drawPoints(inner, layer);
+    if (layer.kind === 'bars') return this.drawBars(inner, layer);
+    if (layer.kind === 'columns') return this.drawColumns(inner, layer);
     if (layer.kind === 'strip') {
       const [top, bottom] = [py(layer.high[0]), py(layer.low[0])];
       inner.append(shape('rect', { x: 0, y: top, width, height: Math.max(0, bottom - top), fill: layer.color, opacity: layer.opacity, stroke: layer.stroke }));
@@ -228,6 +246,7 @@ class Chart {
     const symbol = symbolOf(layer);
     for (let i = 0; i < layer.x.length; i++) {
       if (layer.x[i] == null || layer.y[i] == null) continue;
+      if ((this.axes.logX && layer.x[i] <= 0) || (this.logY && layer.y[i] <= 0)) { this.lost += layer.counts ? layer.counts[i] : 1; continue; }
       const [x, y] = [this.xScale.pixel(layer.x[i]), height - this.yScale.pixel(layer.y[i])];
       if (!(x >= -5 && x <= width + 5 && y >= -5 && y <= height + 5)) continue;
       const level = layer.counts ? Math.min(3, Math.floor((4 * Math.log(layer.counts[i])) / Math.log(most + 1))) : 3;
@@ -235,6 +254,37 @@ class Chart {
       this.marks.push({ x, y, layer, index: i });
     }
     paths.forEach((path, level) => path && inner.append(shape('path', { d: path, ...paint(layer, radius), opacity: [0.3, 0.5, 0.7, 0.9][level] })));
+  }
+
+  /** Draws error bars, with caps where they are few. */
+  drawBars(inner, layer) {
+    const { width, height } = this.panel;
+    const cap = layer.x.length > 60 ? 0 : 3;
+    const px = value => (this.axes.logX && value <= 0 ? -9 : Math.max(-9, Math.min(width + 9, this.xScale.pixel(value)))).toFixed(1);
+    const py = value => (this.logY && value <= 0 ? height + 9 : Math.max(-9, Math.min(height + 9, height - this.yScale.pixel(value)))).toFixed(1);
+    let path = '';
+    layer.x.forEach((x, i) => {
+      const y = layer.y[i];
+      if (x == null || y == null || (this.axes.logX && x <= 0) || (this.logY && y <= 0)) return;
+      const [error, xError] = [layer.errors && layer.errors[i], layer.xErrors && layer.xErrors[i]];
+      const [low, high] = [y - error, y + error].map(py);
+      const [left, right] = [x - xError, x + xError].map(px);
+      if (error > 0) path += `M${px(x)} ${low}V${high}`;
+      if (error > 0 && cap) path += `M${px(x) - cap} ${low}h${2 * cap}M${px(x) - cap} ${high}h${2 * cap}`;
+      if (xError > 0) path += `M${left} ${py(y)}H${right}`;
+      if (xError > 0 && cap) path += `M${left} ${py(y) - cap}v${2 * cap}M${right} ${py(y) - cap}v${2 * cap}`;
+    });
+    inner.append(shape('path', { d: path, stroke: layer.color, fill: 'none', 'stroke-width': 1.2, opacity: layer.x.length > 300 ? 0.3 : 0.65 }));
+  }
+
+  /** Draws the columns of a histogram, of which `x` has the ends. */
+  drawColumns(inner, layer) {
+    const { height } = this.panel;
+    const path = layer.y.map((y, i) => {
+      const [left, right] = [this.xScale.pixel(layer.x[i]), this.xScale.pixel(layer.x[i + 1])];
+      return y ? `M${left.toFixed(1)} ${height}V${(height - this.yScale.pixel(y)).toFixed(1)}H${(right - 1).toFixed(1)}V${height}z` : '';
+    });
+    inner.append(shape('path', { d: path.join(''), fill: layer.color, opacity: 0.75 }));
   }
 
   /** Sets the ranges; without arguments, resets them. */
@@ -345,6 +395,13 @@ class Chart {
     } else return;
     event.preventDefault();
   }
+}
+
+/** Widens one of two ranges, so that lengths on both axes are equal. */
+function equalized([x0, x1], [y0, y1], ratio) {
+  const factor = ((y1 - y0) * ratio) / (x1 - x0);
+  const widen = (low, high, by) => [low - ((by - 1) / 2) * (high - low), high + ((by - 1) / 2) * (high - low)];
+  return factor > 1 ? [widen(x0, x1, factor), [y0, y1]] : [[x0, x1], widen(y0, y1, 1 / factor)];
 }
 
 function box([x0, y0], [x1, y1]) {

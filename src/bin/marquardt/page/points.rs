@@ -19,19 +19,50 @@ pub struct Points {
     pub fitted: Vec<f64>,
     /// Residuals of equal variance.
     pub residuals: Vec<f64>,
+    /// Standard deviations of the responses and of the predictors, if there are any.
+    pub errors: Vec<f64>,
+    pub x_errors: Vec<f64>,
+    /// Shares of their weight that a robust loss leaves the observations, if there is one.
+    pub weights: Vec<f64>,
+}
+
+/// Points that are kept.
+#[derive(Default)]
+pub struct Kept {
+    indices: Vec<usize>,
+    /// Numbers of points that they stand for; none if all are kept.
+    counts: Option<Vec<u32>>,
 }
 
 impl Points {
-    /// The columns, thinned to about `most` points: each cell of a grid keeps one point, with the number of points in it.
-    pub fn to_json(&self, most: usize) -> Value {
+    /// About `most` points: each cell of a grid keeps one.
+    pub fn kept(&self, most: usize) -> Kept {
         let total = self.x.len();
-        let kept = if total > most { self.thinned(most) } else { (0..total).map(|index| (index, 1)).collect() };
-        let column =
-            |of: &[f64], digits| -> Value { kept.iter().map(|&(index, _)| rounded(of[index], digits)).collect() };
-        let counts = (total > most).then(|| kept.iter().map(|kept| kept.1).collect::<Vec<_>>());
-        let (x, y) = (column(&self.x, 17), column(&self.y, 17));
-        let (fitted, residuals) = (column(&self.fitted, 9), column(&self.residuals, 6));
-        json!({ "total": total, "x": x, "y": y, "fitted": fitted, "residuals": residuals, "counts": counts })
+        if total <= most {
+            return Kept { indices: (0..total).collect(), counts: None };
+        }
+        let (indices, counts) = self.thinned(most).into_iter().unzip();
+        Kept { indices, counts: Some(counts) }
+    }
+
+    /// The columns of these points.
+    pub fn to_json(&self, kept: &Kept) -> Value {
+        let column = |of: &[f64], digits| -> Value {
+            kept.indices.iter().filter_map(|&index| Some(rounded(*of.get(index)?, digits))).collect()
+        };
+        let mut value = json!({
+            "total": self.x.len(),
+            "x": column(&self.x, 17),
+            "y": column(&self.y, 17),
+            "fitted": column(&self.fitted, 9),
+            "residuals": column(&self.residuals, 6),
+            "counts": kept.counts,
+        });
+        let optional = [("errors", &self.errors), ("x_errors", &self.x_errors), ("weights", &self.weights)];
+        for (name, of) in optional.into_iter().filter(|(_, of)| !of.is_empty()) {
+            value[name] = column(of, 4);
+        }
+        value
     }
 
     /// Indices of the points kept, and the numbers of points in their cells. Columns of the grid have equal numbers of points; its rows

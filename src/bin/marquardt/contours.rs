@@ -1,0 +1,147 @@
+//! Joint confidence regions of two parameters, and pictures of these and of profiles.
+
+use marquardt::FittedCurve;
+use marquardt::curve::{Contour, Plot, Profile, ProfileError, Series};
+
+use crate::arguments::{ContourArguments, FitArguments};
+use crate::failure::{Failure, quoted};
+use crate::inference::Inference;
+use crate::output;
+use crate::table::{Cell, ResultTable};
+
+/// Levels of the regions.
+const LEVELS: [f64; 2] = [0.683, 0.95];
+
+/// Points of a border.
+const POINTS: usize = 96;
+
+/// The joint regions of two parameters of one fit.
+#[derive(Debug)]
+pub struct Regions {
+    contours: Vec<Contour<f64>>,
+    /// Levels without a region, and the reasons.
+    failed: Vec<(f64, String)>,
+    estimate: (f64, f64),
+}
+
+impl Regions {
+    /// The regions that `--contour` asks for.
+    pub fn of(fit: &FittedCurve<'_, f64>, arguments: &ContourArguments) -> Result<Option<Self>, Failure> {
+        let [first, second] = match &arguments.contour[..] {
+            [] => return Ok(None),
+            [first, second] => [first, second],
+            names => return Err(Failure::new(format!("--contour names two parameters, not {}", quoted(names)))),
+        };
+        let refuse = |problem: String| Failure::new(format!("--contour: {problem}"));
+        let value = |name: &str| {
+            let names: Vec<_> = fit.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
+            let unknown = || refuse(format!("there is no parameter {name:?}; the parameters are {}", quoted(&names)));
+            fit.parameter(name).map(|parameter| parameter.value).ok_or_else(unknown)
+        };
+        let estimate = (value(first)?, value(second)?);
+        let (mut contours, mut failed) = (Vec::new(), Vec::new());
+        for level in LEVELS {
+            match fit.contour(first, second, level, POINTS) {
+                Ok(contour) => contours.push(contour),
+                Err(error @ (ProfileError::NotFree { .. } | ProfileError::SameParameter { .. })) => {
+                    return Err(refuse(error.to_string()));
+                }
+                Err(error) => failed.push((level, error.to_string())),
+            }
+        }
+        Ok(Some(Regions { contours, failed, estimate }))
+    }
+
+    /// A row for each level and parameter: the ends of the region; one with the reason where there is none.
+    pub fn table(&self) -> ResultTable {
+        let mut table = ResultTable::new(["level", "parameter", "low", "high", "note"]);
+        for Contour { names, level, points, failed } in &self.contours {
+            for (index, name) in names.iter().enumerate() {
+                let values = points.iter().map(|point| point.at[index]);
+                let (low, high) =
+                    (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
+                let note = match failed.first() {
+                    Some(error) => format!("{} of {POINTS} directions failed: {error}", failed.len()),
+                    None if low.is_infinite() || high.is_infinite() => "open".to_owned(),
+                    None => String::new(),
+                };
+                table.row([
+                    Cell::Number(*level),
+                    Cell::from(name.as_str()),
+                    Cell::from(Some(low).filter(|_| !points.is_empty())),
+                    Cell::from(Some(high).filter(|_| !points.is_empty())),
+                    Cell::Text(note),
+                ]);
+            }
+        }
+        for (level, reason) in &self.failed {
+            table.row([Cell::Number(*level), Cell::Empty, Cell::Empty, Cell::Empty, Cell::from(reason.as_str())]);
+        }
+        table
+    }
+
+    /// A row for each point of the borders, in order.
+    pub fn points(&self) -> ResultTable {
+        let names = self.contours.iter().take(1).flat_map(|contour| contour.names.clone());
+        let mut table = ResultTable::new(["level".to_owned()].into_iter().chain(names));
+        for Contour { level, points, .. } in &self.contours {
+            for point in points {
+                table.row([*level, point.at[0], point.at[1]].map(Cell::Number));
+            }
+        }
+        table
+    }
+
+    /// Borders and estimate as they are drawn; those of a group have its name before theirs.
+    pub fn series(&self, group: Option<&str>) -> Vec<Series> {
+        let named = |name: &str| group.map_or_else(|| name.to_owned(), |group| format!("{group} {name}"));
+        let borders = self.contours.iter().map(|contour| {
+            let border = contour.plot_series();
+            let (name, ..) = border.lines();
+            let name = named(name.unwrap_or_default());
+            border.name(name)
+        });
+        borders.chain([Series::new().name(named("estimate")).points([self.estimate])]).collect()
+    }
+}
+
+/// Profiles and joint regions of all fits, to be drawn and written.
+#[derive(Debug, Default)]
+pub struct InferencePictures {
+    profiles: Vec<Profile<f64>>,
+    borders: Vec<Series>,
+    /// Points of the borders.
+    points: ResultTable,
+}
+
+impl InferencePictures {
+    /// Adds a fit: with its name as one of several, else alone. `by` is the column of the groups.
+    pub fn add(&mut self, by: &str, name: Option<&str>, inference: &Inference) {
+        let named = |profile: &Profile<f64>| {
+            let name = name.map_or_else(|| profile.name.clone(), |name| format!("{name} {}", profile.name));
+            Profile { name, ..profile.clone() }
+        };
+        self.profiles.extend(inference.profiles.iter().map(named));
+        if let Some(regions) = &inference.regions {
+            self.borders.extend(regions.series(name));
+            let points = regions.points();
+            self.points.append(if let Some(name) = name { points.in_group(by, name) } else { points });
+        }
+    }
+
+    /// Draws and writes what is asked for.
+    pub fn write(self, arguments: &FitArguments, title: &str) -> Result<(), Failure> {
+        let (asked, output) = (&arguments.regions, &arguments.output);
+        if let Some(path) = &asked.profile_plot {
+            output::sized(Profile::plot(&self.profiles).title(title), output).save(path)?;
+        }
+        if let (Some(path), [first, second]) = (&asked.contour_plot, &asked.contour[..]) {
+            let plot = Plot::new().title(title).x_label(first).y_label(second);
+            output::sized(self.borders.into_iter().fold(plot, Plot::series), output).save(path)?;
+        }
+        match &asked.contour_points {
+            Some(path) => output::write(path, &self.points.to_csv()?),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What is drawn and listed of fits, besides their reports: plots, residuals, and a page.
+
+use std::path::PathBuf;
+
+use marquardt::FittedCurve;
+use marquardt::curve::Plot;
+
+use crate::arguments::FitArguments;
+use crate::contours::InferencePictures;
+use crate::data::SelectedData;
+use crate::failure::Failure;
+use crate::fit::residuals;
+use crate::output;
+use crate::page::{FitOnPage, FitPage};
+use crate::table::ResultTable;
+
+/// Draws a view of a complex curve.
+type View = fn(&FittedCurve<'_, f64>) -> Result<Plot, marquardt::curve::PlotError>;
+
+/// Plot, residuals and page of one fit, or of the fits of groups.
+pub struct Pictures<'r> {
+    arguments: &'r FitArguments,
+    plot: Plot,
+    /// Views of a complex curve, and their files.
+    views: Vec<(&'r PathBuf, Plot)>,
+    residuals: ResultTable,
+    inference: InferencePictures,
+    page: FitPage,
+}
+
+impl<'r> Pictures<'r> {
+    /// Makes room for a number of fits.
+    pub fn of(arguments: &'r FitArguments, fits: usize) -> Self {
+        let page = FitPage::of(fits, [arguments.output.x_label.clone(), arguments.output.y_label.clone()]);
+        let (residuals, inference) = (ResultTable::default(), InferencePictures::default());
+        Pictures { arguments, plot: Plot::new(), views: Vec::new(), residuals, inference, page }
+    }
+
+    /// Adds a fit: with its name as one of several, else alone. `by` is the column of the groups.
+    pub fn add(&mut self, by: &str, shown: &FitOnPage<'_, '_>) -> Result<(), Failure> {
+        let FitOnPage { name, fit, data, outliers, .. } = *shown;
+        let output = &self.arguments.output;
+        if output.plot.is_some() {
+            self.plot = match name {
+                Some(name) => {
+                    let series = fit.plot_series()?.into_iter().map(|series| series.name(name));
+                    let series = series.map(|series| series.omitted(outliers.iter().copied()));
+                    series.fold(std::mem::take(&mut self.plot), Plot::series)
+                }
+                None => fit.plot()?.map_series(|series| series.omitted(outliers.iter().copied())),
+            };
+        }
+        let views: [(_, View); 2] =
+            [(&output.nyquist, |fit| fit.nyquist_plot()), (&output.bode, |fit| fit.bode_plot())];
+        for (path, view) in views.into_iter().filter_map(|(path, view)| Some((path.as_ref()?, view))) {
+            self.views.push((path, view(fit)?));
+        }
+        self.inference.add(by, name, &shown.report.inference);
+        if output.residuals.is_some() {
+            let own = match (data, name) {
+                ([data], name) => {
+                    let own = residuals(data, &fit.fitted().to_vec(), fit.fitted_x());
+                    if let Some(name) = name { own.in_group(by, name) } else { own }
+                }
+                (several, _) => {
+                    let mut all = ResultTable::default();
+                    for (data, set) in several.iter().zip(fit.data_sets()?) {
+                        all.append(residuals(data, &set.fitted, None).in_group(by, &set.name));
+                    }
+                    all
+                }
+            };
+            self.residuals.append(own);
+        }
+        if output.report.is_some() {
+            self.page.add(shown)?;
+        }
+        Ok(())
+    }
+
+    /// Draws and writes all that is asked for, with the labels of these data unless others are given.
+    pub fn write(self, title: &str, data: &SelectedData, tests: Option<&ResultTable>) -> Result<(), Failure> {
+        let output = &self.arguments.output;
+        let [x, y] = [(&output.x_label, &data.labels[0]), (&output.y_label, &data.labels[1])]
+            .map(|(given, own)| given.as_ref().unwrap_or(own));
+        if let Some(path) = &output.plot {
+            let plot = self.plot.title(title);
+            let plot = match &data.x_names[..] {
+                [first, second] => {
+                    plot.x_label(output.x_label.as_ref().unwrap_or(first)).y_label(second).color_label(y)
+                }
+                _ => plot.x_label(x).y_label(y),
+            };
+            output::draw(plot, output, path)?;
+        }
+        for (path, view) in self.views {
+            output::sized(view.title(title), output).save(path)?;
+        }
+        self.inference.write(self.arguments, title)?;
+        if let Some(path) = &output.residuals {
+            output::write(path, &self.residuals.to_csv()?)?;
+        }
+        match &output.report {
+            Some(path) => self.page.write(path, self.arguments, title, tests),
+            None => Ok(()),
+        }
+    }
+}
