@@ -36,7 +36,8 @@ pub(super) fn root_of<T: Real, const N: usize>(matrix: [[T; N]; N]) -> Result<[[
 pub(super) fn rounded_root_of<T: Real, const N: usize>(matrix: [[T; N]; N]) -> Result<[[T; N]; N], GraphError> {
     check(&matrix)?;
     let units: [f64; N] = std::array::from_fn(|i| matrix[i][i].to_f64().sqrt());
-    if let Some(row) = units.iter().position(|unit| !(*unit >= 0.0)) {
+    let is_empty = units.iter().all(|&unit| unit == 0.0);
+    if let Some(row) = units.iter().position(|unit| is_empty || !(*unit >= 0.0)) {
         return Err(GraphError::InformationNotPositiveDefinite { row });
     }
     let correlations = DMatrix::from_fn(N, N, |i, j| {
@@ -104,7 +105,7 @@ mod tests {
         }
         let no_information = [[1.0, 0.0], [0.0, 0.0]];
         assert_eq!(square_of(rounded_root_of(no_information).unwrap()), no_information);
-        for wrong in [[[1.0, 2.0], [2.0, 1.0]], [[1.0, 0.0], [0.0, -1e-9]]] {
+        for wrong in [[[1.0, 2.0], [2.0, 1.0]], [[1.0, 0.0], [0.0, -1e-9]], [[0.0; 2]; 2]] {
             assert!(matches!(rounded_root_of(wrong), Err(GraphError::InformationNotPositiveDefinite { .. })));
         }
     }

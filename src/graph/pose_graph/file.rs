@@ -268,7 +268,8 @@ impl Reader {
             Kind::ToroPose if dimension == Dimension::Plane => Some(to_toro(&edge.information)),
             _ => None,
         };
-        if let Some(information) = other {
+        let own_diagonal = [0, 3, 5].map(|place| edge.information.get(place).copied().unwrap_or(1.0));
+        if let Some(information) = other.filter(|_| own_diagonal.iter().any(|&entry| entry <= 0.0)) {
             let other = Edge { information, ..edge.clone() };
             if check_information(dimension, false, &other).is_ok() {
                 self.reordered.add(edge.line);

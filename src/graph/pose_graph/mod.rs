@@ -4,6 +4,8 @@ mod components;
 mod file;
 mod file_error;
 mod line;
+#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+mod picture;
 mod poses;
 mod problem;
 mod relaxation;
