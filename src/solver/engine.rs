@@ -10,7 +10,7 @@ use super::damping::{AnyPolicy, DampingPolicy};
 use super::descent::{Arrival, Descent, DescentParts, PartsVector};
 use super::refinement::{ChordCorrections, GeodesicAcceleration, Refinement};
 use super::solve::Solve;
-use super::space::AnySpace;
+use super::space::{AnySpace, Space};
 use super::start::start;
 use super::{Acceleration, IterationRecord, Observer, Report, Settings, SolveError};
 use crate::clock::Stopwatch;
@@ -190,6 +190,8 @@ where
     let refinement = (GeodesicAcceleration::new(acceleration), chords);
     let parts = (model, space, refinement, damping);
     let mut descent = Descent::<T, P>::new((x, n), parts, settings.scaling_for(form), arrival);
+    // Within bounds, a point without influence may be a minimum.
+    descent.scale.refusals = if descent.space.is_bounded() { 0 } else { settings.influence_refusals };
     start(&mut descent, &mut evaluation)?;
     Ok(Solve::new(descent, &mut evaluation, settings, observer, begun).run())
 }

@@ -9,6 +9,7 @@ mod faulty_network;
 mod forms;
 mod gauss_newton;
 mod images;
+mod kinks;
 mod kronecker;
 mod kronecker_damping;
 mod kronecker_products;

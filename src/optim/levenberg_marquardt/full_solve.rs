@@ -8,6 +8,9 @@ use crate::solver::damping::DampingPolicy;
 use crate::solver::{LevenbergMarquardt, Observer, Report, Scaling, SolveError};
 use crate::variables::Variables;
 
+/// Number of steps that are refused because a unit would lose its influence. Some such refusals save units that would saturate for good.
+const INFLUENCE_REFUSALS: usize = 25;
+
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// Minimises the loss over the trainable variables: a full solve, to convergence.
     ///
@@ -90,10 +93,12 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         Ok(report)
     }
 
-    /// Returns the same solver, with the scaling of weights unless another was set.
+    /// Returns the same solver, with the scaling of weights unless another was set. A unit may lose its influence: where it is a rectifier,
+    /// the best step often leads past its kink, and steps that stop short of it would never end.
     fn for_weights(&self) -> Self {
         let mut settings = self.settings.clone();
         settings.formed_scaling = Scaling::OF_WEIGHTS;
+        settings.influence_refusals = INFLUENCE_REFUSALS;
         LevenbergMarquardt { damping: self.damping.clone(), settings, carried: None }
     }
 }
