@@ -29,3 +29,4 @@ mod tape;
 mod train;
 mod training;
 mod truncated;
+mod units;
