@@ -302,7 +302,7 @@ fn damping_would_be_high<T: Real>() -> bool {
 }
 
 /// The ridge of a rule, if a solver that always takes one form has room for it.
-fn allowed_ridge<T: Real>(solver: LinearSolver, weights: &[T]) -> Result<Ridge, SolveError> {
+pub(super) fn allowed_ridge<T: Real>(solver: LinearSolver, weights: &[T]) -> Result<Ridge, SolveError> {
     let Some(decay) = weights.iter().copied().reduce(T::max) else { return Ok(Ridge::None) };
     let is_uniform = weights.iter().all(|&weight| weight == decay);
     let ridge = if is_uniform { Ridge::Uniform } else { Ridge::Varied };

@@ -1,5 +1,8 @@
 //! A full solve over variables.
 
+use std::ops::Range;
+
+use super::training::decays;
 use crate::optim::{OptimizerError, OptimizerResult};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::problem::{Bounds, Objective};
@@ -44,6 +47,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// Weight decay adds `½ · weight_decay · ‖x‖²` to the cost, as in training; with a schedule, as it begins.
+    ///
     /// # Errors
     ///
     /// [`OptimizerError`] for what prevents a start; the variables are unchanged then.
@@ -82,7 +87,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         memory.bounds = problem.domain().bounds().map(|bounds| bounds.of_columns(&columns));
         let mut start = vec![T::ZERO; count(&columns)];
         gather(&mut start, variables.values(), &columns);
-        let solver = self.for_weights();
+        let solver = self.for_weights(variables, &columns)?;
         let report = if start.len() == variables.values().len() {
             solver.minimize_observed(problem, &start, observer)?
         } else {
@@ -95,10 +100,15 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
 
     /// Returns the same solver, with the scaling of weights unless another was set. A unit may lose its influence: where it is a rectifier,
     /// the best step often leads past its kink, and steps that stop short of it would never end.
-    fn for_weights(&self) -> Self {
+    fn for_weights(&self, variables: &Variables<T>, columns: &[Range<usize>]) -> OptimizerResult<Self> {
         let mut settings = self.settings.clone();
         settings.formed_scaling = Scaling::OF_WEIGHTS;
         settings.influence_refusals = INFLUENCE_REFUSALS;
-        LevenbergMarquardt { damping: self.damping.clone(), settings, carried: None }
+        let [_, _, decay, ..] = settings.training.at(0)?;
+        if decay > 0.0 {
+            let decays = decays(&settings.training.exclusions, variables);
+            settings.ridge = columns.iter().cloned().flatten().map(|j| T::from_f64(decay) * decays[j]).collect();
+        }
+        Ok(LevenbergMarquardt { damping: self.damping.clone(), settings, carried: None })
     }
 }
