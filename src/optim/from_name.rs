@@ -6,8 +6,8 @@ use super::{
 use crate::real::Real;
 use crate::solver::LevenbergMarquardt;
 
-/// Names that [`from_name`] knows, in lower case.
-pub const NAMES: [&str; 7] =
+/// Names of the optimizers.
+const NAMES: [&str; 7] =
     ["adagrad", "adam", "adamw", "kronecker_levenberg_marquardt", "levenberg_marquardt", "rmsprop", "sgd"];
 
 /// Returns the optimizer of this name with its defaults, as Keras' `optimizers.get`; learning rates are Keras' too, 0.01 for SGD and 0.001 for

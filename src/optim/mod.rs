@@ -53,7 +53,7 @@ mod state_writer;
 pub use convention::Convention;
 pub use error::{OptimizerError, OptimizerResult};
 pub use first_order::{FirstOrder, NonFinite, SlotSpec, Slots, StepContext, UpdateRule};
-pub use from_name::{NAMES, from_name};
+pub use from_name::from_name;
 pub use groups::Groups;
 use hyperparameter_table::hyperparameter_builders;
 pub use kronecker::{KroneckerLevenbergMarquardt, KroneckerStep};
