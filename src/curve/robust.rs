@@ -161,8 +161,8 @@ impl<T: Real> CheckedFit<'_, T> {
                 Ok(judged) => judged.max(search.least),
                 Err(error) => return Ok((scale, report.ended_by(error))),
             };
-            let is_exhausted =
-                !(report.is_converged() || matches!(report.status, Status::NoProgress | Status::FlatValley));
+            let is_exhausted = !(report.is_converged()
+                || matches!(report.status, Status::NoProgress | Status::FlatValley | Status::Kink));
             if is_exhausted || !iteration.advance(judged) {
                 return Ok((scale, report));
             }

@@ -23,6 +23,7 @@
 //! | [`Conv2D`] | convolution of an image |
 //! | [`MaxPooling2D`], [`AveragePooling2D`], [`GlobalAveragePooling2D`] | the largest, or the mean, of parts of an image |
 //! | [`Flatten`], [`Reshape`] | the same entries in another [`Shape`] |
+//! | [`Normalization`] | entries less the means of data, over their standard deviations; also inverted, behind the last layer |
 //! | [`LayerNormalization`] | a sample's entries, less their mean, over their standard deviation |
 //! | [`Activation`] | a [`Function`] of every entry |
 //! | [`Embedding`] | rows of a table |
@@ -66,8 +67,8 @@ pub use function::Function;
 pub use initializer::Initializer;
 pub use layers::{
     Activation, AveragePooling2D, BatchNormalization, Conv2D, Dense, Dropout, Embedding, Flatten,
-    GlobalAveragePooling2D, Layer, LayerNormalization, MaxPooling2D, NetworkError, Pooling2D, Recorder, Reshape,
-    Residual,
+    GlobalAveragePooling2D, Layer, LayerNormalization, MaxPooling2D, NetworkError, Normalization, Pooling2D, Recorder,
+    Reshape, Residual,
 };
 pub use losses::{
     BinaryCrossentropy, CategoricalCrossentropy, CurvatureRoot, GaussNewton, HalfSumOfSquares, Huber, LogCosh, Loss,

@@ -19,6 +19,14 @@ pub enum OptimizerError {
         /// The optimizer's name.
         optimizer: &'static str,
     },
+    /// No optimizer has this name.
+    #[error("there is no optimizer {name:?}; known are {}", known.join(", "))]
+    UnknownOptimizer {
+        /// The name.
+        name: String,
+        /// Names of optimizers.
+        known: Vec<&'static str>,
+    },
     /// The variables are not those that the optimizer was built for.
     #[error("{optimizer} was built for other variables: {difference}")]
     OtherVariables {
@@ -114,7 +122,10 @@ pub enum OptimizerError {
     #[error("the objective has other layers than that of the first step: build the optimizer anew")]
     OtherLayers,
     /// No Kronecker factors are known for some parameters.
-    #[error("no Kronecker factors are known for {parameters}")]
+    #[error(
+        "no Kronecker factors are known for {parameters}, which is no weight, bias, table or scale of a layer: freeze it, or train it by \
+         another optimizer in Groups"
+    )]
     NoCurvature {
         /// A variable's name, or a range of the flat vector.
         parameters: String,

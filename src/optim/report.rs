@@ -21,6 +21,8 @@ pub struct StepReport<T> {
 pub struct DampedStep<T> {
     /// The damping `λ` of the last trial.
     pub damping: T,
+    /// Factor of the step: the learning rate, less what the [noise of minibatches](crate::LevenbergMarquardt::with_noise_averaging) takes.
+    pub learning_rate: T,
     /// Actual over predicted reduction of the last trial, for the step as applied; zero where none was
     /// predicted, or the damped system could not be solved.
     pub gain_ratio: T,

@@ -22,16 +22,27 @@ const CONTRADICTION: f64 = 0.3;
 /// Rounding errors of a cost may make up this share of a difference.
 const ROUNDING: f64 = 1e-3;
 
-/// The cost changes along the scaled gradient otherwise than the Jacobian says: differences of two lengths agree with each
-/// other, and not with the slope. `reach` is the length `‖Dδ‖` to begin with. At most 19 evaluations of the residuals;
-/// `false` where the Jacobian is not formed.
-pub(super) fn derivatives_are_wrong<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
+/// Result of the check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Derivatives {
+    /// Nothing speaks against them.
+    Plausible,
+    /// Differences of two lengths, and of both sides, agree with each other, and not with the Jacobian.
+    Wrong,
+    /// The differences of the two sides contradict each other: the cost has a kink, where the Jacobian is that of one side. It rises on both.
+    Kink,
+}
+
+/// Compares the change of the cost along the scaled gradient with the Jacobian. `reach` is the length `‖Dδ‖` to begin with. At most 22
+/// evaluations of the residuals. Nothing is found where the Jacobian is not formed.
+pub(super) fn check_derivatives<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
     reach: T,
-) -> Evaluated<bool> {
+) -> Evaluated<Derivatives> {
+    use Derivatives::{Kink, Plausible, Wrong};
     if descent.model.form().multiplies() || !follow_the_gradient(descent, reach) {
-        return Ok(false);
+        return Ok(Plausible);
     }
     // What rounding errors of the residuals make of a cost.
     let costs = descent.here.costs;
@@ -40,23 +51,32 @@ pub(super) fn derivatives_are_wrong<T: Real, P: DescentParts<T>, E: Evaluation<T
     let slope = dot(descent.model.gradient(), descent.step.delta.as_ref());
     // The quotient of this length is off by no more than the permitted share of the slope.
     let shortest = noise / (T::from_f64(ROUNDING) * slope.abs());
+    let mut is_doubtful = false;
     for length in LENGTHS.map(T::from_f64) {
         if length <= shortest {
-            return Ok(false);
+            return Ok(Plausible);
         }
         if let Some(found) = slope_along(descent, evaluation, length, slope)? {
             if !contradicts(found, slope) {
-                return Ok(false);
+                return Ok(Plausible);
             }
-            // The far side of a sudden change may look like a straight line; next to the point there is none of it.
-            let near = slope_along(descent, evaluation, shortest, slope)?;
-            return Ok(near.is_some_and(|near| contradicts(near, slope)));
+            is_doubtful = true;
+            break;
         }
     }
-    Ok(false)
+    // The far side of a sudden change may look like a straight line; next to the point there is none of it.
+    let near = slope_along(descent, evaluation, shortest, slope)?;
+    let Some(near) = near.filter(|&near| contradicts(near, slope)) else { return Ok(Plausible) };
+    let behind = slope_along(descent, evaluation, -shortest, slope)?;
+    Ok(match behind {
+        Some(behind) if is_doubtful && !contradicts(behind, near) => Wrong,
+        Some(behind) if near >= T::ZERO && behind <= T::ZERO => Kink,
+        _ => Plausible,
+    })
 }
 
-/// The slope of the cost along the step by differences of this length and shorter ones, if they agree with each other.
+/// The slope of the cost along the step by differences of this length and shorter ones, if they agree with each other. A negative length
+/// looks behind the point.
 fn slope_along<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     descent: &mut Descent<T, P>,
     evaluation: &mut E,
@@ -92,7 +112,8 @@ fn follow_the_gradient<T: Real, P: DescentParts<T>>(descent: &mut Descent<T, P>,
     let factor = reach / descent.scale.length(step);
     for (j, step) in step.iter_mut().enumerate() {
         *step *= factor;
-        if descent.space.is_bounded() && !descent.space.contains(j, x[j] + *step) {
+        let ends = [x[j] + *step, x[j] - T::from_f64(LENGTHS[0]) * *step];
+        if descent.space.is_bounded() && ends.iter().any(|&end| !descent.space.contains(j, end)) {
             *step = T::ZERO;
         }
     }

@@ -269,8 +269,7 @@ impl<T: Real, P: DescentParts<T>> Descent<T, P> {
             // Rounded in another way, the sum with the Jacobian is not lower.
             (trial.accepted, trial.actual) = (false, before - now.cost);
             self.return_from_trial(evaluation)
-        } else if !self.space.is_bounded() && self.scale.loses_a_column(now.squares, then.squares) {
-            // Within bounds, a point without influence may be a minimum.
+        } else if self.scale.loses_a_column(now.squares, then.squares) {
             (trial.accepted, trial.actual) = (false, -T::INFINITY);
             self.step.refused = Some((Refusal::LosesParameter, now.cost));
             self.return_from_trial(evaluation)

@@ -10,11 +10,12 @@ use super::damping::{AnyPolicy, DampingPolicy};
 use super::descent::{Arrival, Descent, DescentParts, PartsVector};
 use super::refinement::{ChordCorrections, GeodesicAcceleration, Refinement};
 use super::solve::Solve;
-use super::space::AnySpace;
+use super::space::{AnySpace, Space};
 use super::start::start;
+use super::training::allowed_ridge;
 use super::{Acceleration, IterationRecord, Observer, Report, Settings, SolveError};
 use crate::clock::Stopwatch;
-use crate::evaluation::{CheckedProblem, Evaluation, RowWorkspace};
+use crate::evaluation::{CheckedProblem, Evaluation, RowWorkspace, WithRidge};
 use crate::linear::{BoxedModel, Forms, Plan, Ridge, RowModel};
 use crate::precision::compile_once;
 use crate::problem::LeastSquares;
@@ -119,7 +120,10 @@ impl<T: Real> SolveCall<'_, T> {
     pub(super) fn in_forms(self, forms: Forms<T>) -> Result<Report<T>, SolveError> {
         let SolveCall { settings, damping, problem, start, observer } = self;
         let mut checked = settings.open_at(problem, start)?;
-        let plan = settings.plan_for(&mut checked, settings.scaling, Ridge::None)?;
+        let ridge = allowed_ridge(settings.linear_solver, &settings.ridge)?;
+        // A ridge is in formed equations alone.
+        let scaling = if ridge == Ridge::None { settings.scaling } else { Some(settings.formed_scaling) };
+        let plan = settings.plan_for(&mut checked, scaling, ridge)?;
         let blocks = checked.problem.capabilities().blocks().map(|blocks| &*blocks);
         let model = forms.model(&plan, blocks).map_err(|error| SolveError::no_plan(error, settings.memory_budget))?;
         let parts = (model, damping, start.to_vec());
@@ -184,12 +188,14 @@ where
     let most_chords = if takes_chords { settings.chord_corrections } else { 0 };
     let chords = ChordCorrections::new(most_chords, checked.problem.residual_count(), n);
     let is_cheap = !form.multiplies() && !chords.corrects();
-    let mut evaluation = checked.evaluate(&mut workspace);
+    let mut evaluation = WithRidge { inner: checked.evaluate(&mut workspace), weights: &settings.ridge };
     let arrival =
         if is_cheap && evaluation.is_cheap() { Arrival::AtOnce { promising: false } } else { Arrival::Linearize };
     let refinement = (GeodesicAcceleration::new(acceleration), chords);
     let parts = (model, space, refinement, damping);
     let mut descent = Descent::<T, P>::new((x, n), parts, settings.scaling_for(form), arrival);
+    // Within bounds, a point without influence may be a minimum.
+    descent.scale.refusals = if descent.space.is_bounded() { 0 } else { settings.influence_refusals };
     start(&mut descent, &mut evaluation)?;
     Ok(Solve::new(descent, &mut evaluation, settings, observer, begun).run())
 }

@@ -5,7 +5,7 @@
 //! residuals and each column of the Jacobian by itself, so that it depends neither on `D` and `λ` nor on the units of the
 //! parameters, and no parameter hides another.
 
-use super::derivative_check::derivatives_are_wrong;
+use super::derivative_check::{Derivatives, check_derivatives};
 use super::descent::{Descent, DescentParts};
 use super::scaling::Influences;
 use super::space::Space;
@@ -161,12 +161,11 @@ pub(super) fn verdict<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
         return Ok(if claim == Status::NoProgress { Status::StepTolerance } else { claim });
     }
     let reach = descent.scale.length(descent.space.sizes(descent.here.x.as_ref()));
-    Ok(if derivatives_are_wrong(descent, evaluation, reach)? {
-        Status::WrongDerivatives
-    } else if is_flat(descent, settings) {
-        Status::FlatValley
-    } else {
-        Status::NoProgress
+    Ok(match check_derivatives(descent, evaluation, reach)? {
+        Derivatives::Wrong => Status::WrongDerivatives,
+        Derivatives::Kink => Status::Kink,
+        Derivatives::Plausible if is_flat(descent, settings) => Status::FlatValley,
+        Derivatives::Plausible => Status::NoProgress,
     })
 }
 

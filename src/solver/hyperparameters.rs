@@ -20,12 +20,14 @@ pub(crate) struct TrainingSettings {
     pub(crate) hyperparameters: [Hyperparameter; 7],
     /// Patterns of the names of variables that do not decay.
     pub(crate) exclusions: Vec<String>,
+    /// Steps become shorter where they fit the noise of their minibatches.
+    pub(crate) averages_noise: bool,
 }
 
 impl Default for TrainingSettings {
     fn default() -> Self {
         let hyperparameters = HYPERPARAMETERS.map(|spec| spec.default.into());
-        TrainingSettings { hyperparameters, exclusions: Vec::new() }
+        TrainingSettings { hyperparameters, exclusions: Vec::new(), averages_noise: true }
     }
 }
 

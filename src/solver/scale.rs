@@ -16,13 +16,16 @@ pub(super) struct Scale<T: Real, S: Storage<T>> {
     spread: [Option<T>; 2],
     /// The second of these are the current point's.
     second: bool,
+    /// Number of steps that are still refused because they take a parameter's influence away.
+    pub(super) refusals: usize,
 }
 
 impl<T: Real, S: Storage<T>> Scale<T, S> {
     /// For `n` parameters, before the first point.
     #[inline]
     pub(super) fn new(rule: Scaling, n: usize) -> Self {
-        Scale { rule, d: S::vector(n), norms: [S::vector(n), S::vector(n)], spread: [None; 2], second: false }
+        let norms = [S::vector(n), S::vector(n)];
+        Scale { rule, d: S::vector(n), norms, spread: [None; 2], second: false, refusals: 0 }
     }
 
     /// `‖J_j‖` at the current point; zero where columns are not formed.
@@ -63,13 +66,18 @@ impl<T: Real, S: Storage<T>> Scale<T, S> {
         scaled_norm(self.d.as_ref(), x)
     }
 
-    /// Returns true if a parameter has lost its influence on the residuals by the last move: its column, relative to them, is less
-    /// than `√ε` of what it was. No later step would find the way back, so that a shorter one is tried.
+    /// Returns true if a parameter that is to keep its influence on the residuals has lost it by the last move: its column, relative to
+    /// them, is less than `√ε` of what it was. No later step would find the way back, so that a shorter one is tried.
     #[inline]
-    pub(super) fn loses_a_column(&self, squares: T, squares_before: T) -> bool {
+    pub(super) fn loses_a_column(&mut self, squares: T, squares_before: T) -> bool {
+        if self.refusals == 0 {
+            return false;
+        }
         let squares = T::EPSILON * squares;
         let before = self.norms[usize::from(!self.second)].as_ref();
         let mut norms = self.norms().iter().zip(before);
-        norms.any(|(&norm, &before)| norm * norm * squares_before < before * before * squares)
+        let loses = norms.any(|(&norm, &before)| norm * norm * squares_before < before * before * squares);
+        self.refusals -= usize::from(loses);
+        loses
     }
 }

@@ -21,6 +21,10 @@ pub(crate) struct Settings<T> {
     pub(crate) scaling: Option<Scaling>,
     /// The scaling that was not set, where the Jacobian is formed.
     pub(crate) formed_scaling: Scaling,
+    /// Weights `w` of the ridge `½ Σ w_j x_j²` of a full solve over variables; empty where there is none.
+    pub(crate) ridge: Vec<T>,
+    /// Number of steps that are refused because they take a parameter's influence away.
+    pub(crate) influence_refusals: usize,
     pub(crate) acceleration: Acceleration,
     /// Chord corrections of a trial at most.
     pub(super) chord_corrections: usize,
@@ -48,6 +52,8 @@ impl<T: Real> Default for Settings<T> {
         Settings {
             scaling: None,
             formed_scaling: Scaling::default(),
+            ridge: Vec::new(),
+            influence_refusals: usize::MAX,
             acceleration: Acceleration::default(),
             chord_corrections: 0,
             linear_solver: LinearSolver::default(),

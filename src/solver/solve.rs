@@ -101,6 +101,11 @@ impl<'e, 's, T: Real, P: DescentParts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, 
             if !status.is_at_an_end() {
                 return Ok(status);
             }
+            if looks == SECOND_LOOKS {
+                // From the last point, too, a look might have led lower.
+                let end = verdict(&mut self.descent, self.evaluation, settings, status)?;
+                return Ok(if end.is_converged() { Status::NoProgress } else { end });
+            }
             let (moved, stop) = look_again(self, left)?;
             if let Some(stop) = stop {
                 return Ok(stop);
@@ -109,9 +114,6 @@ impl<'e, 's, T: Real, P: DescentParts<T>, E: Evaluation<T>> Solve<'e, 's, T, P, 
                 return verdict(&mut self.descent, self.evaluation, settings, status);
             }
             looks += 1;
-            if looks == SECOND_LOOKS {
-                return Ok(Status::NoProgress);
-            }
             self.descent.start_damping();
             status = self.descend()?;
         }

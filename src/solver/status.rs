@@ -22,7 +22,7 @@ use std::fmt;
 /// weight, as on the plateau of [Tukey's loss](crate::Loss::Tukey), the point fails.
 ///
 /// A solve that would end at a point which fails the test renews its scaling, or takes damping back, and goes on. If nothing helps it ends
-/// with [`FlatValley`](Status::FlatValley), [`WrongDerivatives`](Status::WrongDerivatives) or [`NoProgress`](Status::NoProgress).
+/// with [`FlatValley`](Status::FlatValley), [`Kink`](Status::Kink), [`WrongDerivatives`](Status::WrongDerivatives) or [`NoProgress`](Status::NoProgress).
 ///
 /// # The second look
 ///
@@ -34,7 +34,7 @@ use std::fmt;
 /// have to move by more than eight units in the last place, and in all but one of up to 16. If none of them leads lower, points along the
 /// null space of the Jacobian are tried, both ways, up to a distance of the size of the point. The solve goes on from the lowest point if its
 /// cost is noticeably lower, by more than `ε^0.65` of it, in single precision `ε^0.75`, or by more than `ftol` where that is above its
-/// default. The 25th such point ends it with [`NoProgress`](Status::NoProgress).
+/// default. From the 25th such point, the solve descends once more, and does not count as converged.
 ///
 /// A look takes one Jacobian and some 20 evaluations of the residuals, eight more for each of up to 16 parameters, and up to ten for each
 /// direction of the null space, of which it tries up to 16, and with up to four parameters those between two of them. Problems of more than
@@ -71,11 +71,14 @@ pub enum Status {
     /// The floor of a flat valley: no step lowers the cost noticeably, and parameters that fail the first-order test have all but lost
     /// their influence. A change of each by its own size would change the cost by less than `ε^0.65` of itself.
     FlatValley,
+    /// The residuals have a kink at the point, as where a rectifier of a network switches: the derivative is that of one side, and along the
+    /// line of its gradient the cost rises both ways. No step lowers it, but no test for smooth functions proves a minimum.
+    Kink,
     /// No step that rounding leaves visible lowers the cost, but the point fails the first-order test: the derivatives may be too
     /// inexact, the residuals discontinuous, or the point at the edge of where they are finite.
     NoProgress,
-    /// The derivatives contradict the residuals: differences of the cost along one direction agree with each other, and are off
-    /// from what the Jacobian says by more than 30 %. It is looked for after twelve trials that the linear model has not foretold,
+    /// The derivatives contradict the residuals: differences of the cost along one direction, both ways, agree with each other, and are
+    /// off from what the Jacobian says by more than 30 %. It is looked for after twelve trials that the linear model has not foretold,
     /// and where no step lowers the cost.
     WrongDerivatives,
     /// The residual function returned an error, or a further solve of a [robust](crate::CurveFit::robust) fit could not begin; the error is in
@@ -110,6 +113,7 @@ impl fmt::Display for Status {
             Status::TimeLimit => "the time was used up",
             Status::Cancelled => "cancelled",
             Status::FlatValley => "no step lowers the cost noticeably: parameters without influence are not determined",
+            Status::Kink => "no step lowers the cost any further, at a kink of the residuals",
             Status::NoProgress => "no step lowers the cost any further, though the gradient is not zero",
             Status::WrongDerivatives => "the derivatives contradict the residuals",
             Status::EvaluationFailed => "the residuals could not be evaluated",

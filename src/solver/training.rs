@@ -10,6 +10,7 @@ use super::start::start;
 use super::{Acceleration, Scaling, Settings, SolveError};
 use crate::evaluation::{CheckedProblem, RowWorkspace, WithRidge, ridge_cost};
 use crate::kernels::triangular::lost_digits;
+use crate::kernels::vector::dot;
 use crate::linear::{BoxedModel, Forms, LinearForm, LinearModel, LinearSolver, Plan, Ridge};
 use crate::problem::LeastSquares;
 use crate::real::Real;
@@ -87,7 +88,7 @@ pub(crate) struct TrainingStep<T> {
 impl<T: Real> Training<T> {
     /// For `n` parameters.
     pub(crate) fn new(n: usize, settings: &Settings<T>, policy: AnyPolicy<'static, T>) -> Self {
-        let damping = AtLeast { policy, minimum: T::ZERO };
+        let damping = AtLeast { policy, unit: T::ONE, minimum: T::ZERO };
         let (descent, made) = descent_over(n, settings, damping, settings.acceleration == Acceleration::Always);
         Training {
             descent,
@@ -133,9 +134,10 @@ impl<T: Real> Training<T> {
         self.scaling != Some(Scaling::Identity)
     }
 
-    /// Appends the state of the damping.
+    /// Appends the state of the damping, and its unit.
     pub(crate) fn save_damping(&self, numbers: &mut Vec<f64>) {
         self.descent.damping.save(numbers);
+        numbers.push(self.descent.damping.unit.to_f64());
     }
 
     /// State besides the damping and `D`, as numbers that are zero or one.
@@ -146,6 +148,8 @@ impl<T: Real> Training<T> {
 
     /// Takes over the [state](Self::flags) of a training after some steps; returns false if the damping is not of this policy.
     pub(crate) fn restore(&mut self, damping: &[f64], flags: [f64; 4], has_begun: bool) -> bool {
+        let Some((&unit, damping)) = damping.split_last() else { return false };
+        self.descent.damping.unit = T::from_f64(unit);
         let [is_underway, is_next, is_identity, is_orthogonal] = flags.map(|flag| flag != 0.0);
         self.descent.refinement.0.is_next = is_next;
         (self.is_underway, self.is_orthogonal) = (is_underway, is_orthogonal);
@@ -246,8 +250,12 @@ impl<T: Real> Training<T> {
         let mut evaluation = WithRidge { inner: batch.evaluate(workspace), weights: rule.ridge };
         descent.trial.x.copy_from_slice(x);
         start(descent, &mut evaluation)?;
+        let spread = descent.scale.spread();
         if !self.is_underway && self.scaling.is_none() && plan.form.multiplies() {
-            // Columns that are not formed give weights no length that an undamped step could be compared with.
+            // Columns that are not formed give weights no length that an undamped step could be compared with, and damping no unit but the
+            // mean of their squared lengths.
+            let mean = spread.map_or(T::ONE, |spread| spread / T::from_f64(plan.n as f64));
+            descent.damping.unit = if mean > T::ZERO { mean } else { T::ONE };
             descent.damping.start(T::ZERO);
         } else if !self.is_underway {
             descent.start_damping();
@@ -256,8 +264,10 @@ impl<T: Real> Training<T> {
             |descent: &Descent<T, OverBatches>| descent.here.costs.cost - ridge_cost(rule.ridge, &descent.here.x);
         let loss = without_ridge(descent);
         if plan.m < plan.n {
+            // Next to the Jacobian's, a loss in a small unit would be a damping that lets nothing move.
+            let squares = spread.unwrap_or_else(|| dot(descent.scale.norms(), descent.scale.norms()));
             let minimum = &mut descent.damping.minimum;
-            *minimum = minimum.max(rule.loss_damping * loss.abs());
+            *minimum = minimum.max(rule.loss_damping * loss.abs().min(squares));
         }
         let mut attempts = BatchAttempts { most: rule.attempts, made: 0, has_momentum: rule.momentum > T::ZERO };
         let trial = descent.run(&mut evaluation, &mut attempts).map_err(SolveError::Evaluation)?;
@@ -292,7 +302,7 @@ fn damping_would_be_high<T: Real>() -> bool {
 }
 
 /// The ridge of a rule, if a solver that always takes one form has room for it.
-fn allowed_ridge<T: Real>(solver: LinearSolver, weights: &[T]) -> Result<Ridge, SolveError> {
+pub(super) fn allowed_ridge<T: Real>(solver: LinearSolver, weights: &[T]) -> Result<Ridge, SolveError> {
     let Some(decay) = weights.iter().copied().reduce(T::max) else { return Ok(Ridge::None) };
     let is_uniform = weights.iter().all(|&weight| weight == decay);
     let ridge = if is_uniform { Ridge::Uniform } else { Ridge::Varied };

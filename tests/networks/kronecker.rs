@@ -421,7 +421,10 @@ fn what_cannot_be_factored_is_refused_by_name() {
     let mut network = Sequential::new(4).dense(1).compile(&mut variables, 0, MeanAbsoluteError).unwrap();
     let values = variables.values().to_vec();
     let error = optimizer.step(&mut NoLayers, &mut variables).unwrap_err().to_string();
-    assert_eq!(error, "the objective knows of no layers to form Kronecker factors of: take another optimizer");
+    assert_eq!(
+        error,
+        "the objective does not consist of layers, of which Kronecker factors are formed: take another optimizer, such as LevenbergMarquardt"
+    );
     let error = optimizer.step(network.batch(&[x.view()], &[y.view()]).unwrap(), &mut variables).unwrap_err();
     assert!(error.to_string().starts_with("mean absolute error is not a sum of squares"), "{error}");
     assert_eq!(variables.values(), values);

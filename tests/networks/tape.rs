@@ -398,3 +398,28 @@ fn losses_that_are_no_sums_of_squares() {
     let error = network.residuals(x, 0, &mut [0.0; 60]).unwrap_err();
     assert_eq!(error.to_string(), refused.to_string());
 }
+
+/// A regulariser has the same strength in a full minibatch, in a ragged one, and for all rows.
+#[test]
+fn a_loss_of_variables_alone_counts_once_for_a_batch() {
+    let mut variables = Variables::<f64>::new();
+    let weight = variables.add("weight", array![[2.0, -1.0]].view()).unwrap();
+    let mut tape = Tape::new();
+    let input = tape.input(2);
+    let output = tape.dense(input, weight, None).unwrap();
+    let row = tape.variable(weight);
+    let network = Network::new(tape, &variables).unwrap().with_loss(output, MeanSquaredError).unwrap();
+    let mut network = network.with_weighted_loss(row, HalfSumOfSquares, 0.2).unwrap();
+    for rows in [1, 7, 32, 100] {
+        let x = Array2::from_elem((rows, 2), 1.0);
+        let y = Array2::from_elem((rows, 1), 1.0);
+        let loss = network.evaluate(&variables, &[x.view()], &[y.view()]).unwrap();
+        assert!((loss - 0.5).abs() < 1e-14, "{rows} rows: {loss}");
+        network.batch(&[x.view()], &[y.view()]).unwrap();
+        let m = network.residual_count();
+        let mut residuals = vec![0.0; m];
+        network.residuals(variables.values(), 0, &mut residuals).unwrap();
+        let cost = 0.5 * residuals.iter().map(|r| r * r).sum::<f64>();
+        assert!((cost - 0.5).abs() < 1e-14, "{rows} rows: {cost}");
+    }
+}

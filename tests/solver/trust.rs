@@ -132,6 +132,24 @@ fn derivatives_that_are_rounding_errors_are_not_called_wrong() {
     }
 }
 
+/// `1 + |x|` and what else depends on it have a minimum at a kink, with a derivative that is that of one side.
+#[test]
+fn a_minimum_at_a_kink_is_neither_converged_nor_a_wrong_derivative() {
+    for (start, weight) in [([0.0, 1.0], 1.0), ([0.3, -2.0], 0.5), ([-7.0, 3.0], 1e6), ([2.0, 2.0], 1e-6)] {
+        let mut problem = Analytic::new(2, 3, move |x: &[f64], r: &mut [f64], mut jacobian: Option<&mut [f64]>| {
+            r.copy_from_slice(&[weight * (1.0 + x[0].abs()), weight * (x[1] - 2.0), weight * (x[1] + 0.5 * x[0])]);
+            if let Some(jacobian) = jacobian.as_deref_mut() {
+                let slope = if x[0] < 0.0 { -1.0 } else { 1.0 };
+                jacobian.copy_from_slice(&[slope, 0.0, 0.0, 1.0, 0.5, 1.0].map(|a| weight * a));
+            }
+            Ok(())
+        });
+        let report = solver().minimize(&mut problem, &start).unwrap();
+        assert_eq!(report.status, Status::Kink, "{start:?}: {report}");
+        assert!(!report.is_converged() && report.x[0].abs() < 1e-6, "{start:?}: {report}");
+    }
+}
+
 /// Derivatives by differences are inexact, but not wrong.
 #[test]
 fn inexact_derivatives_are_not_called_wrong() {

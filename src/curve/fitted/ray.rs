@@ -293,7 +293,7 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
 /// The solve has converged, or rounding lets it go no further where the cost is its minimum to all digits of interest.
 fn is_stationary<T: Real>(report: &Report<T>) -> bool {
     let is_level = report.gradient_cosine <= T::from_f64(64.0) * T::EPSILON.sqrt();
-    report.is_converged() || matches!(report.status, Status::NoProgress | Status::FlatValley) && is_level
+    report.is_converged() || matches!(report.status, Status::NoProgress | Status::FlatValley | Status::Kink) && is_level
 }
 
 /// Returns the change of all parameters with what is held for a linear curve, `C_·h C_hh⁻¹ d`, and the unit of the distance,

@@ -89,8 +89,9 @@ impl<T: Real> CheckedFit<'_, T> {
             has_stalled = before.is_some_and(|before| !(report.cost < before - T::from_f64(PROGRESS) * before.abs()));
             let met = based.violations();
             let is_certain = report.is_converged() && solver.settings.is_stationary(report.gradient_cosine);
-            let is_stuck = matches!(report.status, Status::NoProgress | Status::FlatValley | Status::WrongDerivatives)
-                || report.is_converged();
+            use Status::{FlatValley, Kink, NoProgress, WrongDerivatives};
+            let is_stuck =
+                matches!(report.status, NoProgress | FlatValley | Kink | WrongDerivatives) || report.is_converged();
             if is_last || !is_interrupted && (met.is_empty() || is_certain || !is_stuck) {
                 return Ok(Report { elapsed: begun.elapsed(), ..report });
             }

@@ -4,6 +4,7 @@ use std::fmt::{Display, Write};
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
+use ndarray::ArrayViewD;
 
 use super::{Layer, NetworkError};
 use crate::nn::{Initializer, Node, Tape};
@@ -53,6 +54,17 @@ impl<'a, T: Real> Recorder<'a, T> {
     ) -> Result<Variable, VariableError> {
         let values = initializer.draw(shape, fan_in, fan_out, &mut self.random);
         self.variables.add(self.below(name), values.view())
+    }
+
+    /// Adds a variable with these values that is not trained, under the layer's place and its own name.
+    ///
+    /// # Errors
+    ///
+    /// As [`variable`](Self::variable).
+    pub fn constant(&mut self, name: &str, values: ArrayViewD<'_, T>) -> Result<Variable, VariableError> {
+        let constant = self.variables.add(self.below(name), values)?;
+        self.variables.set_trainable(constant, false);
+        Ok(constant)
     }
 
     /// Records a layer within this one, at the place `name` below it.

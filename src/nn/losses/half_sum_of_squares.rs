@@ -4,6 +4,8 @@ use super::{GaussNewton, Loss, Reduction, Targets};
 use crate::real::Real;
 
 /// `½‖r‖²` over all samples, where the outputs are the residuals themselves: for residuals written on the tape.
+///
+/// Of variables alone, as a regulariser, it counts once for a batch, however many rows that has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HalfSumOfSquares;
 

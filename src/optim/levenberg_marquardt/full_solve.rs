@@ -1,5 +1,8 @@
 //! A full solve over variables.
 
+use std::ops::Range;
+
+use super::training::decays;
 use crate::optim::{OptimizerError, OptimizerResult};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::problem::{Bounds, Objective};
@@ -7,6 +10,9 @@ use crate::real::Real;
 use crate::solver::damping::DampingPolicy;
 use crate::solver::{LevenbergMarquardt, Observer, Report, Scaling, SolveError};
 use crate::variables::Variables;
+
+/// Number of steps that are refused because a unit would lose its influence. Some such refusals save units that would saturate for good.
+const INFLUENCE_REFUSALS: usize = 25;
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// Minimises the loss over the trainable variables: a full solve, to convergence.
@@ -40,6 +46,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// assert!(variables.values().iter().all(|value: &f64| (value - 1.0).abs() < 1e-12));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// Weight decay adds `½ · weight_decay · ‖x‖²` to the cost, as in training; with a schedule, as it begins.
     ///
     /// # Errors
     ///
@@ -79,7 +87,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         memory.bounds = problem.domain().bounds().map(|bounds| bounds.of_columns(&columns));
         let mut start = vec![T::ZERO; count(&columns)];
         gather(&mut start, variables.values(), &columns);
-        let solver = self.for_weights();
+        let solver = self.for_weights(variables, &columns)?;
         let report = if start.len() == variables.values().len() {
             solver.minimize_observed(problem, &start, observer)?
         } else {
@@ -90,10 +98,17 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         Ok(report)
     }
 
-    /// Returns the same solver, with the scaling of weights unless another was set.
-    fn for_weights(&self) -> Self {
+    /// Returns the same solver, with the scaling of weights unless another was set. A unit may lose its influence: where it is a rectifier,
+    /// the best step often leads past its kink, and steps that stop short of it would never end.
+    fn for_weights(&self, variables: &Variables<T>, columns: &[Range<usize>]) -> OptimizerResult<Self> {
         let mut settings = self.settings.clone();
         settings.formed_scaling = Scaling::OF_WEIGHTS;
-        LevenbergMarquardt { damping: self.damping.clone(), settings, carried: None }
+        settings.influence_refusals = INFLUENCE_REFUSALS;
+        let [_, _, decay, ..] = settings.training.at(0)?;
+        if decay > 0.0 {
+            let decays = decays(&settings.training.exclusions, variables);
+            settings.ridge = columns.iter().cloned().flatten().map(|j| T::from_f64(decay) * decays[j]).collect();
+        }
+        Ok(LevenbergMarquardt { damping: self.damping.clone(), settings, carried: None })
     }
 }

@@ -1,5 +1,6 @@
 //! Levenberg–Marquardt as an optimizer: one damped iteration for each minibatch.
 
+mod batch_noise;
 mod full_solve;
 mod settings;
 mod training;
@@ -15,6 +16,7 @@ use crate::real::Real;
 use crate::solver::damping::{DampingPolicy, Trial};
 use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt, Settings, SolveError};
 use crate::variables::{Gradients, Variable, Variables};
+use batch_noise::BatchNoise;
 use training::VariableTraining;
 
 const NAME: &str = "levenberg_marquardt";
@@ -73,6 +75,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
         let problem = batch.least_squares()?;
         let is_new = self.carried.is_none();
         let (training, settings) = self.training_for(variables)?;
+        let learning_rate = training.learning_rate(settings)?;
         let step = match training.step(settings, problem, variables) {
             Ok(step) => step,
             Err(error) => {
@@ -86,6 +89,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
             applied: step.trial.accepted,
             damped: Some(DampedStep {
                 damping: step.trial.lambda,
+                learning_rate: T::from_f64(learning_rate),
                 gain_ratio: gain_ratio(&step.trial),
                 attempts: step.attempts,
                 linear_form: step.form,
@@ -97,6 +101,10 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
 
     /// Takes the gradients for a direction that was computed elsewhere: `x ← x − learning_rate · direction + momentum ·
     /// (last step)`.
+    ///
+    /// A direction is a step that the caller has solved for. Gradients of a loss are none: they say nothing of its curvature, and with them this is
+    /// gradient descent with the learning rate, 1 unless set, which most losses do not bear. [`step`](Optimizer::step) makes Levenberg–Marquardt's
+    /// steps.
     fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
         let now = self.settings.training.at(self.iterations()).map_err(OptimizerError::from)?;
         let [learning_rate, momentum, ..] = now.map(T::from_f64);
@@ -153,6 +161,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
             to.slot(SLOTS[1], &training.scale);
             to.append_numbers("damping", |saved| training.save_damping(saved));
             to.numbers("flags", training.flags());
+            to.numbers("noise", training.noise.numbers());
         }
         to.finish(0);
     }
@@ -174,6 +183,10 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
             }
             training.steps = state.iterations;
             let (damping, flags) = (from.numbers("damping")?, from.numbers("flags")?);
+            let Some(noise) = BatchNoise::from_numbers(from.numbers("noise")?) else {
+                return refuse("its noise is not that of minibatches");
+            };
+            training.noise = noise;
             if !training.restore(damping, flags) {
                 return refuse("its damping is not that of this policy");
             }

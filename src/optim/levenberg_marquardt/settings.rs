@@ -28,11 +28,12 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         /// fewer residuals than parameters, the last step goes on. This is SPRING's momentum (Goldshlager, Abrahamsen & Lin 2024;
         /// its dual form: arXiv:2505.12149). It helps a fit without noise; for classification it was measured to do harm.
         with_momentum = "momentum";
-        /// Adds `½ · weight_decay · ‖x‖²` to the loss when training. Zero by default.
+        /// Adds `½ · weight_decay · ‖x‖²` to the loss, when training and in a full solve over variables. Zero by default.
         with_weight_decay = "weight_decay";
         /// The least damping `λ` when training. Zero by default.
         with_minimum_damping = "minimum_damping";
-        /// Sets the lower bound of `λ` relative to the loss, for minibatches with fewer residuals than parameters; 0.1 by default.
+        /// Sets the lower bound of `λ` relative to the loss, for minibatches with fewer residuals than parameters; 0.1 by default. A loss
+        /// above `‖J‖²`, as by targets in a small unit, counts as that.
         ///
         /// Such a minibatch can be fitted exactly, noise and all, at the expense of all others, and a step that is judged by the
         /// minibatch alone would do so. A floor in proportion to the loss holds back as long as there is something to fit, and
@@ -46,6 +47,17 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
     pub fn exclude_from_weight_decay<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>) -> Self {
         self.settings.training.exclusions = patterns.into_iter().map(Into::into).collect();
         self.carried = None;
+        self
+    }
+
+    /// Whether the learning rate falls once steps fit no more than the noise of their own minibatch; it does by default.
+    ///
+    /// That is so where the losses of ten minibatches, before the steps on them, are lower than those of the ten before by less than a fiftieth of
+    /// what the steps removed, twice in a row. After `s` steps of this kind the rate is `1 / (1 + s)` of the one that was set, as in a mean of what the
+    /// minibatches ask for. Of data without noise it stays as it is: losses fall from minibatch to minibatch.
+    /// [`DampedStep::learning_rate`](crate::optim::DampedStep::learning_rate) has the rate of a step.
+    pub fn with_noise_averaging(mut self, averages_noise: bool) -> Self {
+        self.settings.training.averages_noise = averages_noise;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::batch_noise::BatchNoise;
 use crate::hyperparameters::HyperparameterError;
 use crate::kernels::vector::add_scaled;
 use crate::precision::compile_once;
@@ -35,6 +36,8 @@ pub(super) struct VariableTraining<T: Real> {
     pub(super) scale: Vec<T>,
     /// Steps made.
     pub(super) steps: u64,
+    /// Noise of the minibatches.
+    pub(super) noise: BatchNoise,
 }
 
 /// Vectors of the rule of a step.
@@ -72,6 +75,7 @@ impl<T: Real> Beginning<'_, T> {
             selected: SelectedRule { velocity: Vec::new(), ridge: Vec::new() },
             scale: zeros,
             steps: 0,
+            noise: BatchNoise::default(),
         })
     }
 }
@@ -117,6 +121,12 @@ impl<T: Real> VariableTraining<T> {
         step(Step { training: self, settings, problem, variables })
     }
 
+    /// The learning rate of the next step.
+    pub(super) fn learning_rate(&self, settings: &Settings<T>) -> Result<f64, HyperparameterError> {
+        let [learning_rate, ..] = settings.training.at(self.steps)?;
+        Ok(if settings.training.averages_noise { learning_rate * self.noise.rate() } else { learning_rate })
+    }
+
     fn make_step(
         &mut self,
         settings: &Settings<T>,
@@ -127,7 +137,8 @@ impl<T: Real> VariableTraining<T> {
         if variables.values().len() != expected {
             return Err(SolveError::WrongStartLength { expected, found: variables.values().len() });
         }
-        let hyperparameters = settings.training.at(self.steps)?;
+        let mut hyperparameters = settings.training.at(self.steps)?;
+        hyperparameters[0] = self.learning_rate(settings)?;
         self.select(settings, variables);
         self.select_rule(hyperparameters);
         let VariableTraining { training, columns, memory, x, selected, .. } = self;
@@ -137,6 +148,7 @@ impl<T: Real> VariableTraining<T> {
         } else {
             training.step(settings, &mut Selected { problem, columns, memory }, x, rule, is_first)
         }?;
+        self.noise.enter(step.loss, step.loss_after);
         self.commit(step.trial.accepted, variables);
         Ok(step)
     }
@@ -266,7 +278,7 @@ impl<T: Real> SelectedRule<T> {
 }
 
 /// One for every number that decays, zero for every other.
-fn decays<T: Real>(exclusions: &[String], variables: &Variables<T>) -> Vec<T> {
+pub(super) fn decays<T: Real>(exclusions: &[String], variables: &Variables<T>) -> Vec<T> {
     let mut decays = vec![T::ONE; variables.values().len()];
     for variable in variables.iter() {
         if exclusions.iter().any(|pattern| pattern::matches(pattern, variables.name(variable))) {

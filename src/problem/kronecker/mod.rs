@@ -102,7 +102,9 @@ pub struct FactorSample<'a, T> {
 #[non_exhaustive]
 pub enum NotKroneckerFactored {
     /// The objective does not consist of layers.
-    #[error("the objective knows of no layers to form Kronecker factors of: take another optimizer")]
+    #[error(
+        "the objective does not consist of layers, of which Kronecker factors are formed: take another optimizer, such as LevenbergMarquardt"
+    )]
     Layers,
     /// The samples of a batch are of several sets, with losses of their own.
     #[error("a batch of several sets of samples has no Kronecker factors: take another optimizer")]

@@ -1,32 +1,35 @@
-//! A least damping.
+//! Damping in the unit of the problem, with a least one.
 
 use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use crate::real::Real;
 
-/// A policy whose damping is never below a minimum.
+/// A policy whose damping is in a unit, and never below a minimum, which is none of the policy's.
 #[derive(Debug, Clone)]
 pub(in crate::solver) struct AtLeast<T, D> {
     pub(in crate::solver) policy: D,
+    /// Damping `λ` of the system for a damping of one of the policy.
+    pub(in crate::solver) unit: T,
     pub(in crate::solver) minimum: T,
 }
 
 /// A system that is damped by no less than the minimum.
 struct DampedAtLeast<'s, T> {
     system: &'s mut dyn DampedSystem<T>,
+    unit: T,
     minimum: T,
 }
 
 impl<T: Real> DampedSystem<T> for DampedAtLeast<'_, T> {
     fn solve(&mut self, lambda: T) -> Result<T, IllConditioned> {
-        self.system.solve(lambda.max(self.minimum))
+        self.system.solve((self.unit * lambda).max(self.minimum))
     }
 
     fn shrink_rate(&mut self) -> T {
-        self.system.shrink_rate()
+        self.unit * self.system.shrink_rate()
     }
 
     fn gradient_norm(&mut self) -> T {
-        self.system.gradient_norm()
+        self.system.gradient_norm() / self.unit
     }
 
     fn is_bounded(&self) -> bool {
@@ -44,13 +47,13 @@ impl<T: Real, D: DampingPolicy<T>> DampingPolicy<T> for AtLeast<T, D> {
     }
 
     fn damp(&mut self, system: &mut dyn DampedSystem<T>) -> Result<T, IllConditioned> {
-        let minimum = self.minimum;
-        let lambda = self.policy.damp(&mut DampedAtLeast { system, minimum })?;
-        Ok(lambda.max(minimum))
+        let AtLeast { unit, minimum, .. } = *self;
+        let lambda = self.policy.damp(&mut DampedAtLeast { system, unit, minimum })?;
+        Ok((unit * lambda).max(minimum))
     }
 
     fn update(&mut self, trial: &Trial<T>) {
-        self.policy.update(trial);
+        self.policy.update(&Trial { lambda: trial.lambda / self.unit, ..*trial });
     }
 
     fn damp_more(&mut self) {

@@ -60,7 +60,8 @@ impl<T: Real> Default for GainRatio<T> {
 }
 
 impl<T: Real> GainRatio<T> {
-    /// Starts with `λ = initial`, in units of the scaling `D²`.
+    /// Starts with `λ = initial`, in units of the scaling `D²`, or of the mean of the squared lengths of the columns where a training does not
+    /// form them.
     pub fn new(initial: T) -> Self {
         GainRatio {
             initial,

@@ -22,7 +22,7 @@ impl<T: Real> Default for Multiplicative<T> {
 }
 
 impl<T: Real> Multiplicative<T> {
-    /// Starts with `λ = initial`, in units of the scaling `D²`; `up` and `down` are factors greater than one.
+    /// Starts with `λ = initial`, in units of the scaling `D²`, or of the mean of the squared lengths of the columns where a training does not form them; `up` and `down` are factors greater than one.
     pub fn new(initial: T, up: T, down: T) -> Self {
         Multiplicative { initial, up, down, lambda: initial }
     }

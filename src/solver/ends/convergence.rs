@@ -10,7 +10,7 @@ use crate::linear::{DOUBTFUL, LinearModel, is_faithful};
 use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::solver::damping::{DampingPolicy, Trial};
-use crate::solver::derivative_check::derivatives_are_wrong;
+use crate::solver::derivative_check::{Derivatives, check_derivatives};
 use crate::solver::descent::{Descent, DescentParts, Ends, PartsVector};
 use crate::solver::first_order::{is_stationary, renew_scaling, squared_gradient_cosine};
 use crate::solver::space::Space;
@@ -258,7 +258,8 @@ impl<T: Real, P: DescentParts<T>> Ends<T, P> for Convergence<'_, T, PartsVector<
         if let Some(status) = self.settled(descent, trial) {
             return Ok(Some(status));
         }
-        let is_wrong = self.is_time_to_check(trial) && derivatives_are_wrong(descent, evaluation, trial.length)?;
+        let is_wrong =
+            self.is_time_to_check(trial) && check_derivatives(descent, evaluation, trial.length)? == Derivatives::Wrong;
         Ok(is_wrong.then_some(Status::WrongDerivatives))
     }
 }

@@ -265,6 +265,19 @@ impl<'a, T: Real> Trainer<'a, T> {
     }
 }
 
+#[cfg(feature = "safetensors")]
+impl<T: Real> Trainer<'_, T> {
+    /// Writes the variables into a safetensors file, feature `safetensors`, as they are now; Keras' `save_weights`. The trainer has borrowed them
+    /// until it is dropped or [finished](Trainer::finish), so that `variables.save_safetensors` is an error of the compiler before.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Variables::save_safetensors`].
+    pub fn save_safetensors(&self, path: impl AsRef<Path>) -> Result<(), crate::variables::SafetensorsError> {
+        self.variables.save_safetensors(path)
+    }
+}
+
 #[cfg(feature = "checkpoint")]
 impl<T: Real + serde::Serialize + serde::de::DeserializeOwned> Trainer<'_, T> {
     /// Saves a checkpoint after every `every` epochs and at the end, feature `checkpoint`; Keras' `BackupAndRestore`.

@@ -1,10 +1,11 @@
 //! Damping: its floor, and what is carried from batch to batch.
 
-use marquardt::LevenbergMarquardt;
+use marquardt::nn::Network;
 use marquardt::optim::{Optimizer, PiecewiseConstantDecay, Schedule};
 use marquardt::problem::Objective;
 use marquardt::solver::Scaling;
 use marquardt::solver::damping::{GainRatio, Multiplicative};
+use marquardt::{LeastSquares, LevenbergMarquardt};
 
 use super::attempts::POLICIES;
 use super::problems::{Data, curved, damped, linear, linearized, slot};
@@ -46,6 +47,14 @@ fn more_minimum_damping_makes_shorter_steps() {
     assert!(lengths.is_sorted_by(|a, b| *a > 1.5 * b), "{lengths:?}");
 }
 
+/// Mean of the squared lengths of the columns.
+fn mean_squared_column(batch: &mut Network<f64>, x: &[f64]) -> f64 {
+    let (m, n) = (batch.residual_count(), batch.parameter_count());
+    let (mut r, mut jacobian) = (vec![0.0; m], vec![0.0; m * n]);
+    batch.linearize(x, 0, &mut r, &mut jacobian).unwrap();
+    jacobian.iter().map(|a| a * a).sum::<f64>() / n as f64
+}
+
 /// Each batch starts with the damping that the one before has ended with.
 #[test]
 fn damping_is_carried_from_batch_to_batch() {
@@ -53,13 +62,20 @@ fn damping_is_carried_from_batch_to_batch() {
     let (mut network, mut variables) = curved(2, 6);
     let mut optimizer =
         LevenbergMarquardt::new().with_damping(Multiplicative::new(1e-2, 3.0, 2.0)).with_loss_damping(0.0);
-    let mut next = 1e-2_f64;
+    // The first is 0.01 of the mean squared length of the columns, which are not formed.
+    let mut next = f64::NAN;
     let mut rejected = 0;
     for step in 0..40 {
         let rows: Vec<_> = (0..8).map(|row| (8 * step + row) % 64).collect();
-        let report = optimizer.step(data.bind_rows(&mut network, &rows), &mut variables).unwrap();
+        let batch = data.bind_rows(&mut network, &rows);
+        let mean_square = mean_squared_column(batch, variables.values());
+        let report = optimizer.step(batch, &mut variables).unwrap();
         let failures = damped(&report).attempts - usize::from(report.applied);
         rejected += failures;
+        if step == 0 {
+            next = damped(&report).damping / 3.0_f64.powi(damped(&report).attempts as i32 - 1);
+            assert!((next / (1e-2 * mean_square) - 1.0).abs() < 1e-12, "{next}");
+        }
         let last = next * 3.0_f64.powi(damped(&report).attempts as i32 - 1);
         assert!((damped(&report).damping / last - 1.0).abs() < 1e-12, "step {step}: {report:?} instead of {last}");
         next = damped(&report).damping * if report.applied { 0.5 } else { 3.0 };

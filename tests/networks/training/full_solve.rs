@@ -22,7 +22,7 @@ fn data() -> [Array2<f64>; 2] {
     [t, y]
 }
 
-/// Two residual functions: `a exp(−b t) + c − y`, and `¼ (b − 1)` at each point; three named variables.
+/// Two residual functions: `a exp(−b t) + c − y`, and `¼ (b − 1)`, once for all points; three named variables.
 fn decay() -> (Network<f64>, Variables<f64>) {
     let mut variables = Variables::new();
     let [amplitude, rate, offset] = [("amplitude", 1.0), ("rate", 0.5), ("offset", 0.0)]
@@ -61,7 +61,7 @@ impl Residuals<f64> for ByHand {
     }
 
     fn residual_count(&self) -> usize {
-        2 * POINTS
+        POINTS + 1
     }
 
     fn evaluate<S: Scalar<Real = f64>>(&self, x: &[S], first: usize, r: &mut [S]) -> Result<(), EvaluationError> {
@@ -228,4 +228,25 @@ fn it_does_not_disturb_the_training() {
     let report = optimizer.minimize_variables(&mut good.clone(), &mut solved).unwrap();
     assert!(report.is_converged() && report.iterations < 10, "{report}");
     assert_eq!(optimizer.state(), state);
+}
+
+/// `½ (x - 3)² + ½ w x²` is least at `3 / (1 + w)`; a variable that is left out, at 3.
+#[test]
+fn weight_decay_counts_in_a_full_solve() {
+    for (decay, patterns, expected) in [(1.0, &[][..], 1.5), (0.5, &[], 2.0), (1.0, &["x"], 3.0), (0.0, &[], 3.0)] {
+        let mut variables = Variables::<f64>::new();
+        let x = variables.add("x", ndarray::array![0.25].view()).unwrap();
+        let mut tape = Tape::new();
+        let x = tape.variable(x);
+        let residual = tape.shift(x, -3.0);
+        let mut network = Network::new(tape, &variables).unwrap().with_loss(residual, HalfSumOfSquares).unwrap();
+        network.batch(&[], &[]).unwrap();
+        let solver =
+            LevenbergMarquardt::new().with_weight_decay(decay).exclude_from_weight_decay(patterns.iter().copied());
+        let report = solver.minimize_variables(&mut network, &mut variables).unwrap();
+        let cost = 0.5 * (expected - 3.0_f64).powi(2)
+            + if patterns.is_empty() { 0.5 * decay * expected * expected } else { 0.0 };
+        assert!((report.x[0] - expected).abs() < 1e-12 && (report.cost - cost).abs() < 1e-12, "{decay}: {report}");
+        assert!(report.is_converged(), "{report}");
+    }
 }

@@ -7,6 +7,7 @@ mod directions;
 mod errors;
 mod freezing;
 mod full_solve;
+mod noise;
 mod problems;
 mod properties;
 mod rule;
