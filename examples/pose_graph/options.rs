@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use marquardt::Loss;
+use marquardt::graph::Start;
 use marquardt::linear::LinearForm;
 
 use crate::names::{forms, losses};
@@ -13,8 +14,7 @@ use crate::names::{forms, losses};
 /// Without a file, a small graph in space is solved.
 #[derive(Debug, Parser)]
 pub struct Options {
-    /// Graph in the format of g2o: VERTEX_SE2 and EDGE_SE2, or VERTEX_SE3:QUAT and EDGE_SE3:QUAT, and FIX. The first vertex
-    /// is constant if there is no FIX line
+    /// Graph in the format of g2o or TORO, in the plane or in space. The first pose is constant if there is no FIX line
     pub file: Option<PathBuf>,
     /// Robust loss of the loop closures: edges whose vertices do not follow each other in the file. Printed costs are
     /// those of the loss
@@ -23,6 +23,12 @@ pub struct Options {
     /// Scale of the loss, in standard deviations
     #[arg(long, value_name = "SCALE", default_value_t = 1.0, value_parser = positive, requires = "loss")]
     pub scale: f64,
+    /// Finds false loop closures, and leaves them out
+    #[arg(long, conflicts_with = "loss")]
+    pub robust: bool,
+    /// Start: best of the others, given, odometry, chordal or spectral relaxation
+    #[arg(long, value_name = "START", default_value = "best", value_parser = start)]
+    pub start: Start,
     /// Ends when a step reduces the cost by less than this, relative to the cost
     #[arg(long, default_value_t = 1e-8, value_parser = not_negative)]
     pub ftol: f64,
@@ -38,6 +44,17 @@ pub struct Options {
     /// File of the solved graph, in the format of g2o with all digits; none unless given
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+}
+
+fn start(text: &str) -> Result<Start, String> {
+    match text {
+        "best" => Ok(Start::Best),
+        "given" => Ok(Start::Given),
+        "odometry" => Ok(Start::Odometry),
+        "chordal" => Ok(Start::Chordal),
+        "spectral" => Ok(Start::Spectral),
+        _ => Err("best, given, odometry, chordal or spectral is expected".to_owned()),
+    }
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -53,7 +53,8 @@ impl PoseGraph {
         let plot = Plot::new().equal_scales().x_label(names[0]).y_label(names[1]);
         let plot = plot.series(Series::new().name(name).curve(lines(&some)));
         let mut plot = plot.series(Series::new().name("odometry").curve(lines(&odometry)));
-        let points: Vec<_> = (0..self.vertices.len()).filter(|&vertex| self.vertices[vertex].is_point).map(place).collect();
+        let points: Vec<_> =
+            (0..self.vertices.len()).filter(|&vertex| self.vertices[vertex].is_point).map(place).collect();
         if !points.is_empty() {
             plot = plot.series(Series::new().name("points").points(points));
         }
@@ -103,7 +104,8 @@ mod tests {
             [("1 2 3", [1, 2]), ("2 1 3", [0, 2]), ("3 2 1", [0, 1]), ("0 0 0", [0, 1]), ("0 0 1", [0, 2])]
         {
             let vertices = format!("VERTEX_SE3:QUAT 1 0 0 0 0 0 0 1\nVERTEX_SE3:QUAT 2 {to} 0 0 0 1\n");
-            let graph = PoseGraph::parse(&format!("{vertices}EDGE_SE3:QUAT 1 2 0 0 0 0 0 0 1 {SPACE_IDENTITY}")).unwrap();
+            let graph =
+                PoseGraph::parse(&format!("{vertices}EDGE_SE3:QUAT 1 2 0 0 0 0 0 0 1 {SPACE_IDENTITY}")).unwrap();
             assert_eq!(graph.widest_axes(), axes);
             assert!(!graph.plot().to_svg().contains("NaN"));
         }
