@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::function::Call;
 use super::program::{Address, Builder, Instruction, LARGEST_ORDER, LONGEST, Operator, Program};
 use crate::curve::Model;
+use crate::curve::models::Guess;
 use crate::real::Real;
 
 /// Builder of a [`BuiltFormula`]: its expressions are handles, of which each may be used many times, and is computed once.
@@ -272,6 +273,13 @@ impl BuiltFormula {
 
 impl<T: Real> Model<T> for BuiltFormula {
     super::program_methods!();
+}
+
+/// The start is found by the search that [`Formula`](crate::Formula) makes.
+impl<T: Real> Guess<T> for BuiltFormula {
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+        super::start::start(&self.program, self.parameters.len(), x, y)
+    }
 }
 
 #[cfg(test)]

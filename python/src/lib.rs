@@ -1,0 +1,30 @@
+//! The engine of the Python package `marquardt`: fits over NumPy's arrays. What users meet is written in Python, over this module.
+
+mod callable;
+mod errors;
+mod fit;
+mod interval;
+mod least_squares;
+mod many;
+mod model;
+mod multi_start;
+mod options;
+mod program;
+mod run;
+
+use pyo3::prelude::*;
+
+/// Names that the package's Python files import.
+#[pymodule]
+mod _engine {
+    #[pymodule_export]
+    use crate::fit::{Fit, compare, fit};
+    #[pymodule_export]
+    use crate::least_squares::least_squares;
+    #[pymodule_export]
+    use crate::many::{fit_many, fit_many_single};
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::multi_start::multi_start;
+}
