@@ -157,7 +157,7 @@ def curve_fit(
         options["bounds"] = [(name, low, high) for name, low, high in zip(names, *pair, strict=True) if low > -np.inf or high < np.inf]
     _limits(options, kwargs)
     # An infinity that was let in is no error before the fit in SciPy.
-    model, matrix = _model(f, xdata, y.size, names, start, pair if is_bounded else None, jac)
+    model, matrix = _model(f, xdata, y.size, names, start, pair if is_bounded else None, jac, options)
     fitted = _engine.fit(model, matrix, y, start.tolist(), options)
     popt, status = fitted.values, fitted.status
     if status in _NOT_FOUND:
@@ -171,10 +171,45 @@ def curve_fit(
     if not full_output:
         return popt, pcov
     infodict = {"nfev": fitted.evaluations[0], "fvec": fitted.residuals(True)}
+    if method == "lm":
+        jacobian = _jacobian(model, matrix, f, xdata, popt, infodict["fvec"], (sigma, covariance))
+        infodict |= _factors(jacobian, infodict["fvec"])
     return popt, pcov, infodict, fitted.message, _CODES.get(status, 1)
 
 
-def _model(f: Any, x: Any, rows: int, names: tuple[str, ...], start: Any, pair: Any, jac: Any) -> tuple[_engine.Model, np.ndarray]:
+def _jacobian(model: _engine.Model, matrix: np.ndarray, f: Any, x: Any, at: np.ndarray, fvec: np.ndarray, noise: Any) -> np.ndarray:
+    """Derivatives of the whitened residuals."""
+    try:
+        jacobian = model.jacobian(matrix, at)
+    except ValueError:
+        # A function without derivatives.
+        steps = np.cbrt(np.finfo(float).eps) * np.where(at == 0.0, 1.0, np.abs(at))
+        moved = [(f(x, *(at + step)) - f(x, *(at - step))) for step in np.diag(steps)]
+        jacobian = np.stack(np.broadcast_arrays(*moved, fvec)[:-1], axis=1) / (2.0 * steps)
+    sigma, covariance = noise
+    if covariance is not None:
+        return np.linalg.solve(np.linalg.cholesky(covariance), jacobian)
+    return jacobian if sigma is None else jacobian / sigma[:, None]
+
+
+def _factors(jacobian: np.ndarray, fvec: np.ndarray) -> dict[str, np.ndarray]:
+    """The factors of the Jacobian that MINPACK returns: `R` of a pivoted QR factorisation, the pivots, and `Qᵀ r`."""
+    rest, n = jacobian.copy(), jacobian.shape[1]
+    pivots = np.arange(n)
+    for place in range(n):
+        best = place + int(np.argmax((rest[:, place:] ** 2).sum(axis=0)))
+        rest[:, [place, best]], pivots[[place, best]] = rest[:, [best, place]], pivots[[best, place]]
+        norm = np.linalg.norm(rest[:, place])
+        if norm > 0.0:
+            unit = rest[:, place] / norm
+            rest[:, place + 1 :] -= np.outer(unit, unit @ rest[:, place + 1 :])
+    q, r = np.linalg.qr(jacobian[:, pivots])
+    fjac = np.zeros((n, fvec.size))
+    fjac[:, : r.shape[0]] = r.T
+    return {"fjac": fjac, "ipvt": (pivots + 1).astype(np.int32), "qtf": q.T @ fvec}
+
+
+def _model(f: Any, x: Any, rows: int, names: tuple[str, ...], start: Any, pair: Any, jac: Any, options: Any) -> tuple[_engine.Model, np.ndarray]:
     """Program of a function with its columns, or the function itself with the numbers of the rows."""
     if not callable(jac):
         if jac is not None and jac not in ("2-point", "3-point", "cs"):
@@ -184,6 +219,8 @@ def _model(f: Any, x: Any, rows: int, names: tuple[str, ...], start: Any, pair: 
             return trace.model, matrix
         except Untraceable:
             model = _engine.Model.callable(f, x, rows, list(names), None, jac or "2-point")
+            if getattr(f(x, *start), "dtype", None) == np.float32:
+                options["accuracy"] = float(np.finfo(np.float32).eps)
     else:
         model = _engine.Model.callable(f, x, rows, list(names), jac)
     return model, np.arange(float(rows)).reshape(rows, 1)

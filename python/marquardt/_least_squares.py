@@ -114,30 +114,39 @@ def least_squares(
     lower, upper = _checked_bounds(bounds, start, method)
     _check_scale(x_scale, start)
     _check_tolerances(ftol, xtol, gtol, method)
-    keywords = kwargs or {}
+    _check_trust_region(tr_solver, tr_options)
+    keywords, calls = kwargs or {}, 0
 
     def own_fun(x: np.ndarray) -> Any:
+        nonlocal calls
+        calls += 1
         return fun(x, *args, **keywords)
 
-    first = _first_residuals(own_fun(start.copy()))
+    value = own_fun(start.copy())
+    first = _first_residuals(value)
     if method == "lm" and first.size < start.size:
         raise ValueError("Method 'lm' doesn't work when the number of residuals is less than the number of variables.")
-    options: dict[str, Any] = {"max_evaluations": max_nfev}
+    options: dict[str, Any] = {"max_evaluations": max_nfev, "first": first.tolist()}
+    if getattr(value, "dtype", None) == np.float32:
+        options["accuracy"] = float(np.finfo(np.float32).eps)
     if np.isfinite(lower).any() or np.isfinite(upper).any():
         options["bounds"] = (lower.tolist(), upper.tolist())
     if loss != "linear":
         options |= {"loss": _loss(loss, first, f_scale), "f_scale": f_scale}
     if verbose == 2 or callback is not None:
-        options["callback"] = _Callback(own_fun, callback, verbose == 2)
+        options["callback"] = _Callback(own_fun, callback if method != "lm" else None, verbose == 2)
     sparse_jac = None
     pattern = None
     if callable(jac):
         matrix = jac(start.copy(), *args, **keywords)
         sparse_jac = matrix if hasattr(matrix, "tocsr") else None
-        if method == "lm" and sparse_jac is not None:
+        is_operator = hasattr(matrix, "matmat") and not hasattr(matrix, "toarray")
+        if method == "lm" and (sparse_jac is not None or is_operator):
             raise ValueError("method='lm' works only with dense Jacobian matrices.")
-        if tr_solver == "exact" and sparse_jac is not None:
+        if tr_solver == "exact" and (sparse_jac is not None or is_operator):
             raise ValueError("tr_solver='exact' works only with dense Jacobian matrices.")
+        if is_operator and isinstance(x_scale, str):
+            raise ValueError("x_scale='jac' can't be used when `jac` returns LinearOperator.")
         _check_shape(matrix, (first.size, start.size))
         options["jacobian"] = _dense_jacobian(jac, args, keywords)
     else:
@@ -150,7 +159,12 @@ def least_squares(
         problem = _recorded(own_fun, start, first, (lower, upper)) or own_fun
     if callback is not None and method == "lm":
         warnings.warn("Callback function specified, but not supported with `lm` method.", stacklevel=2)
+    before = calls
     solved = _engine.least_squares(problem, start.tolist(), first.size, options)
+    if callable(jac):
+        solved["nfev"] = 1 + calls - before
+    if method == "lm":
+        solved["njev"] = None
     return _result(solved, first, start, (lower, upper), loss, f_scale, pattern, sparse_jac, callback, verbose)
 
 
@@ -221,6 +235,13 @@ def _check_tolerances(ftol: Any, xtol: Any, gtol: Any, method: str) -> None:
         raise ValueError(f"At least one of the tolerances must be higher than machine epsilon ({least:.2e}).")
 
 
+def _check_trust_region(tr_solver: Any, tr_options: Any) -> None:
+    known = {"regularize", "damp", "atol", "btol", "conlim", "maxiter", "show", "x0"}
+    for name in tr_options or {}:
+        if tr_solver != "exact" and name not in known:
+            raise TypeError(f"least_squares() got an unexpected option of `tr_options`: {name!r}")
+
+
 def _first_residuals(value: Any) -> np.ndarray:
     if value is None:
         raise TypeError("fun returned None instead of an array; is a return missing?")
@@ -282,8 +303,6 @@ def _pattern(jac_sparsity: Any, rows: int, columns: int, method: str, tr_solver:
 
 def _recorded(fun: Any, start: np.ndarray, first: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> Any:
     """A program of the residuals with its columns, if one repeats them all."""
-    if first.size < 2:
-        return None
     names = [f"x[{index}]" for index in range(start.size)]
     try:
         trace = record(fun, lambda recorders: (np.array(recorders, dtype=object),), names, first.size)

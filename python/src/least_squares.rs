@@ -1,7 +1,7 @@
 //! Least-squares problems whose residuals are a function of Python, or a program that repeats it.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use marquardt::curve::{BuiltFormula, Curve, FromModel};
 use marquardt::problem::{Analytic, Bounded, FiniteDifference, Robust, RobustLoss, Sparsity};
@@ -24,7 +24,12 @@ use crate::run;
 struct Function {
     function: Arc<Py<PyAny>>,
     exception: FirstException,
+    /// The last values, which the end of a solve asks for once more.
+    known: Arc<Mutex<Vec<(Vec<f64>, Vec<f64>)>>>,
 }
+
+/// Values of a function that are kept.
+const KEPT: usize = 3;
 
 impl Function {
     fn call(
@@ -37,6 +42,25 @@ impl Function {
         }
         let called = Python::attach(|py| take(&self.function.bind(py).call1((PyArray1::from_slice(py, at),))?));
         called.map_err(|exception| self.exception.keep(exception))
+    }
+
+    /// Fills in what `take` makes of the result, or what was kept of it.
+    fn fill(
+        &self,
+        at: &[f64],
+        values: &mut [f64],
+        take: impl FnOnce(&Bound<'_, PyAny>, &mut [f64]) -> PyResult<()>,
+    ) -> Result<(), EvaluationError> {
+        let known = || self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some((_, kept)) = known().iter().find(|(point, _)| point == at) {
+            values.copy_from_slice(kept);
+            return Ok(());
+        }
+        self.call(at, |result| take(result, values))?;
+        let mut known = known();
+        known.truncate(KEPT - 1);
+        known.insert(0, (at.to_vec(), values.to_vec()));
+        Ok(())
     }
 }
 
@@ -193,18 +217,23 @@ pub fn least_squares<'py>(
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let exception = FirstException::default();
-    let function = |function: Py<PyAny>| Function { function: Arc::new(function), exception: exception.clone() };
+    let with = |exception: &FirstException, function: Py<PyAny>| Function {
+        function: Arc::new(function),
+        exception: exception.clone(),
+        known: Arc::default(),
+    };
+    let function = |own: Py<PyAny>| with(&exception, own);
     let token = CancelToken::new();
     let mut solver = LevenbergMarquardt::new().with_cancel_token(token.clone()).with_log(false);
     if let Some(evaluations) = given(options, "max_evaluations")? {
         solver = solver.with_max_evaluations(evaluations);
     }
-    for (name, with) in [
+    for (name, set) in [
         ("ftol", LevenbergMarquardt::with_ftol as fn(LevenbergMarquardt<f64>, f64) -> LevenbergMarquardt<f64>),
         ("xtol", LevenbergMarquardt::with_xtol),
     ] {
         if let Some(tolerance) = given(options, name)? {
-            solver = with(solver, tolerance);
+            solver = set(solver, tolerance);
         }
     }
     let loss = match options.get_item("loss")? {
@@ -213,7 +242,8 @@ pub fn least_squares<'py>(
         None => None,
     };
     let scale = given(options, "f_scale")?.unwrap_or(1.0);
-    let callback = given::<Py<PyAny>>(options, "callback")?.map(function);
+    let of_callback = FirstException::default();
+    let callback = given::<Py<PyAny>>(options, "callback")?.map(|own| with(&of_callback, own));
     let has_callback = callback.is_some();
     let settings = Settings { start, solver, loss: loss.map(|loss| (loss, scale)), callback };
     let n = settings.start.len();
@@ -233,20 +263,24 @@ pub fn least_squares<'py>(
         }
     } else {
         let fun = function(problem.clone().unbind());
-        let by_differences = |fun: Function| {
-            FiniteDifference::new(n, residuals, move |x: &[f64], r: &mut [f64]| fun.call(x, |result| fill(result, r, "fun")))
-        };
+        // The value at the start is known.
+        if let Some(first) = given::<Vec<f64>>(options, "first")? {
+            fun.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((settings.start.clone(), first));
+        }
         if let Some(own) = given::<Py<PyAny>>(options, "jacobian")? {
             let own = function(own);
             let both = Analytic::new(n, residuals, move |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
-                fun.call(x, |result| fill(result, r, "fun"))?;
+                fun.fill(x, r, |result, r| fill(result, r, "fun"))?;
                 let Some(jacobian) = jacobian else { return Ok(()) };
-                own.call(x, |result| fill_matrix(result, [r.len(), x.len()], jacobian))
+                let shape = [r.len(), x.len()];
+                own.fill(x, jacobian, |result, jacobian| fill_matrix(result, shape, jacobian))
             });
             run::here(py, || settings.solve(Bounded::new(both, bounds).map_err(|error| error.to_string())?))
         } else {
             let by = given::<String>(options, "difference")?;
-            let mut fun = by_differences(fun).with_bounds(bounds);
+            let accuracy = given(options, "accuracy")?.unwrap_or(f64::EPSILON);
+            let fun = move |x: &[f64], r: &mut [f64]| fun.fill(x, r, |result, r| fill(result, r, "fun"));
+            let mut fun = FiniteDifference::new(n, residuals, fun).with_bounds(bounds).with_accuracy(accuracy);
             if let Some(name) = by {
                 fun = fun.with_difference(difference(&name)?);
             }
@@ -257,13 +291,12 @@ pub fn least_squares<'py>(
             run::here(py, || settings.solve(fun))
         }
     };
-    let mut is_stopped = false;
-    if let Err(raised) = exception.raise() {
-        if !(has_callback && raised.is_instance_of::<PyStopIteration>(py)) {
-            return Err(raised);
-        }
-        is_stopped = true;
-    }
+    exception.raise()?;
+    let is_stopped = match of_callback.raise() {
+        Ok(()) => false,
+        Err(raised) if raised.is_instance_of::<PyStopIteration>(py) => true,
+        Err(raised) => return Err(raised),
+    };
     let Solved { report, r, jacobian } = solved.map_err(value_error)?;
     let result = PyDict::new(py);
     let sides = report.active.iter().map(|active| (active.parameter, format!("{:?}", active.side)));

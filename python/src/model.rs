@@ -2,7 +2,7 @@
 
 use marquardt::curve::{BuiltFormula, Curve, Formula, FromModel};
 use marquardt::models::{AnyModel, Named};
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -118,6 +118,22 @@ impl Model {
         parameters: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_vec(py, self.responses(&x, &parameters)?))
+    }
+
+    /// Derivatives of the responses to rows of predictors by the parameters, of shape (rows, parameters).
+    fn jacobian<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'py, f64>,
+        parameters: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let ([rows, width], n) = ([x.shape()[0], x.shape()[1]], parameters.len());
+        let mut responses = self.responses(&x, &parameters)?;
+        let mut jacobian = vec![0.0; rows * n];
+        let linearized =
+            self.curve.linearize(x.as_slice()?, width, parameters.as_slice()?, &mut responses, &mut jacobian);
+        linearized.map_err(value_error)?;
+        PyArray1::from_vec(py, jacobian).reshape([rows, n])
     }
 
     /// Whether a function has these values at rows of predictors, to rounding, and is not finite where they are not.

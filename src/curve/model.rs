@@ -398,7 +398,7 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
     fn differentiate(&self, x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool> {
         let mut moved = b.to_vec();
         for (j, &(lower, upper)) in self.bounds.iter().enumerate() {
-            self.difference.fill_column(b, j, (lower, upper), y, jacobian, |stencil, jacobian| {
+            self.difference.fill_column(b, j, ((lower, upper), T::EPSILON), y, jacobian, |stencil, jacobian| {
                 let rows = rows(x, width, y.len());
                 for ((&y, row), x) in y.iter().zip(jacobian.chunks_exact_mut(b.len())).zip(rows) {
                     let [first, second] = stencil.points().map(|point| match point {
