@@ -12,7 +12,7 @@ from . import _engine
 from ._least_squares import least_squares
 from ._scipy import bounds_of, warning_class
 from ._signature import parameter_names
-from ._trace import TRACES, Untraceable
+from ._trace import TRACES, Untraceable, is_trusted
 
 _UNBOUNDED = (-np.inf, np.inf)
 #: Ends that are no minimum, and mean that more work would be needed.
@@ -157,8 +157,12 @@ def curve_fit(
         options["bounds"] = [(name, low, high) for name, low, high in zip(names, *pair, strict=True) if low > -np.inf or high < np.inf]
     _limits(options, kwargs)
     # An infinity that was let in is no error before the fit in SciPy.
-    model, matrix = _model(f, xdata, y.size, names, start, pair if is_bounded else None, jac, options)
+    model, matrix, is_traced = _model(f, xdata, y.size, names, start, pair if is_bounded else None, jac, options)
     fitted = _engine.fit(model, matrix, y, start.tolist(), options)
+    if is_traced and not is_trusted(model, matrix, lambda at: f(xdata, *at), [fitted.values]):
+        # The record is of another function than the one that is there now.
+        model, matrix, _ = _model(f, xdata, y.size, names, start, None, jac, options, may_trace=False)
+        fitted = _engine.fit(model, matrix, y, start.tolist(), options)
     popt, status = fitted.values, fitted.status
     if status in _NOT_FOUND:
         raise RuntimeError(f"Optimal parameters not found: {fitted.message}")
@@ -209,21 +213,25 @@ def _factors(jacobian: np.ndarray, fvec: np.ndarray) -> dict[str, np.ndarray]:
     return {"fjac": fjac, "ipvt": (pivots + 1).astype(np.int32), "qtf": q.T @ fvec}
 
 
-def _model(f: Any, x: Any, rows: int, names: tuple[str, ...], start: Any, pair: Any, jac: Any, options: Any) -> tuple[_engine.Model, np.ndarray]:
-    """Program of a function with its columns, or the function itself with the numbers of the rows."""
-    if not callable(jac):
+def _model(
+    f: Any, x: Any, rows: int, names: tuple[str, ...], start: Any, pair: Any, jac: Any, options: dict[str, Any], may_trace: bool = True
+) -> tuple[_engine.Model, np.ndarray, bool]:
+    """Program of a function with its columns, or the function itself with the numbers of the rows; whether it is a program."""
+    if callable(jac):
+        model = _engine.Model.callable(f, x, rows, list(names), jac)
+    else:
         if jac is not None and jac not in ("2-point", "3-point", "cs"):
             raise ValueError("`jac` must be '2-point', '3-point', 'cs' or callable.")
-        try:
-            trace, matrix = TRACES.find(f, x, names, rows, start, pair)
-            return trace.model, matrix
-        except Untraceable:
-            model = _engine.Model.callable(f, x, rows, list(names), None, jac or "2-point")
-            if getattr(f(x, *start), "dtype", None) == np.float32:
-                options["accuracy"] = float(np.finfo(np.float32).eps)
-    else:
-        model = _engine.Model.callable(f, x, rows, list(names), jac)
-    return model, np.arange(float(rows)).reshape(rows, 1)
+        if may_trace:
+            try:
+                trace, matrix = TRACES.find(f, x, names, rows, start, pair)
+                return trace.model, matrix, True
+            except Untraceable:
+                pass
+        model = _engine.Model.callable(f, x, rows, list(names), None, jac or "2-point")
+        if getattr(f(x, *start), "dtype", None) == np.float32:
+            options["accuracy"] = float(np.finfo(np.float32).eps)
+    return model, np.arange(float(rows)).reshape(rows, 1), False
 
 
 def _check_bounds(pair: tuple[np.ndarray, np.ndarray], start: np.ndarray | None) -> None:

@@ -59,6 +59,11 @@ class ModelOfText:
             self.engine = _engine.Model.named(text)
         else:
             self.engine = _engine.Model.formula(text, predictors)
+            if not set(predictors) & set(re.findall(r"\w+", text)):
+                raise ValueError(
+                    f"the formula {text!r} has no predictor in it: x is called {' and '.join(predictors)}, and columns of a mapping, "
+                    "as in x={'t': t}, by their names"
+                )
         self.names = tuple(self.engine.parameters)
 
     @property

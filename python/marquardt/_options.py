@@ -51,6 +51,8 @@ def fixed_by_name(fixed: Any, names: tuple[str, ...]) -> list[tuple[str, float |
     """Fixed parameters: the name, and the value unless it is the start."""
     if isinstance(fixed, str):
         fixed = [fixed]
+    if not isinstance(fixed, Iterable):
+        raise TypeError(f"fixed must be names of parameters, or a mapping of names to values, not {type(fixed).__name__}")
     if not isinstance(fixed, Mapping):
         fixed = dict.fromkeys(fixed)
     return [(name, None if value is None else float(value)) for name, value in named(fixed, names, "fixed").items()]
