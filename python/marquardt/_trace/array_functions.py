@@ -88,6 +88,22 @@ def _stack(graph: Graph, arrays: Any, axis: int = 0, **_: Any) -> Recorder:
     return Recorder(graph, nodes, parts[0].is_rows)
 
 
+@_counterpart_of(np.concatenate, np.hstack)
+def _concatenate(graph: Graph, arrays: Any, axis: int | None = 0, **_: Any) -> Recorder:
+    parts = [_recorder(graph, part) for part in arrays]
+    if axis != 0 or any(part.ndim != 1 for part in parts):
+        raise graph.refuse("values of parameters are joined in another way than along their only axis")
+    joined = np.concatenate([_rows(graph, part) if part.is_rows else part.nodes for part in parts])
+    if joined.size == graph.rows:
+        return Recorder(graph, graph.unified([int(node) for node in joined]), True)
+    return Recorder(graph, joined, False)
+
+
+def _rows(graph: Graph, part: Recorder) -> np.ndarray:
+    """Nodes of each row."""
+    return np.array([graph.at_row(part.nodes, row) for row in range(graph.rows)], dtype=np.intp)
+
+
 @_counterpart_of(np.polyval)
 def _polyval(graph: Graph, p: Any, x: Any) -> Any:
     value: Any = 0.0

@@ -8,6 +8,10 @@ import numpy as np
 
 #: Most operations of a graph; the engine's programs have at most 10,000 after equal ones were joined.
 MOST_NODES = 20_000
+#: Most ways in which rows are computed.
+MOST_FORMS = 12
+#: Most rows that are taken apart, to be computed one by one.
+MOST_ROWS = 500
 #: Most entries of an array of constants that meets a parameter and is no column.
 MOST_ENTRIES = 4_096
 
@@ -35,6 +39,9 @@ class Graph:
         #: First reason for which the function cannot be recorded. It is kept, as the function may catch the exception.
         self.reason: str | None = None
         self._known: dict[tuple[Any, ...], int] = {}
+        self._forms: dict[tuple[Any, ...], int] = {}
+        self._form_by_node: dict[int, int] = {}
+        self._at_row: dict[tuple[int, int], int] = {}
         self._column_by_bytes: dict[bytes, int] = {}
 
     def refuse(self, reason: str) -> Untraceable:
@@ -125,20 +132,72 @@ class Graph:
             return (lead[0] if array.ndim == 1 else np.array(lead, dtype=np.intp).reshape(array.shape[:-1])), True
         return (nodes if array.ndim else int(nodes)), False
 
+    def at_row(self, node: int, row: int) -> int:
+        """Node of the value of a node in one row: its columns are constants there."""
+        known = self._at_row.get((node, row))
+        if known is None:
+            made = self.nodes[node]
+            if made[0] in ("const", "param"):
+                known = node
+            elif made[0] == "column":
+                known = self.constant(self.columns[made[1]][row])
+            else:
+                known = self.add(made[0], *(self.at_row(argument, row) for argument in made[1:]))
+            self._at_row[node, row] = known
+        return known
+
     def unified(self, nodes: list[int]) -> int:
-        """One node whose value in row `i` is that of `nodes[i]`, where these differ in constants alone."""
-        first = self.nodes[nodes[0]]
+        """One node whose value in row `i` is that of `nodes[i]`.
+
+        Nodes that differ in constants alone become one, with columns for these. Those that are made in different ways are chosen from by a
+        column.
+        """
+        groups: dict[int, list[int]] = {}
+        for row, node in enumerate(nodes):
+            groups.setdefault(self._form(node), []).append(row)
+        if len(groups) > MOST_FORMS:
+            raise self.refuse(f"the function computes its rows in more than {MOST_FORMS} ways")
+        result = None
+        for rows in groups.values():
+            own = [nodes[rows[0]]] * len(nodes)
+            for row in rows:
+                own[row] = nodes[row]
+            made = self._merged(own)
+            if result is None:
+                result = made
+                continue
+            is_here = np.zeros(len(nodes))
+            is_here[rows] = 1.0
+            result = self.add("select", self.constant(0.5), self.column(is_here), made, result)
+        assert result is not None
+        return result
+
+    def _form(self, node: int) -> int:
+        """Number of the way in which a node is made, whatever the constants."""
+        made = self.nodes[node]
+        if made[0] == "const":
+            key: tuple[Any, ...] = ("const",)
+        elif made[0] in ("param", "column"):
+            key = made
+        else:
+            key = (made[0], *(self._form_of(argument) for argument in made[1:]))
+        return self._forms.setdefault(key, len(self._forms))
+
+    def _form_of(self, node: int) -> int:
+        known = self._form_by_node.get(node)
+        if known is None:
+            known = self._form_by_node[node] = self._form(node)
+        return known
+
+    def _merged(self, nodes: list[int]) -> int:
+        """One node for nodes of one form."""
         if all(node == nodes[0] for node in nodes):
             return nodes[0]
         all_nodes = [self.nodes[node] for node in nodes]
-        if any(node[0] != first[0] or len(node) != len(first) for node in all_nodes):
-            raise self.refuse("the function computes some rows in another way than others")
-        if first[0] == "const":
+        if all_nodes[0][0] == "const":
             return self.column(np.array([node[1] for node in all_nodes]))
-        if first[0] in ("param", "column"):
-            raise self.refuse("the function computes some rows of other parameters than others")
-        arguments = [self.unified(list(column)) for column in zip(*(node[1:] for node in all_nodes), strict=True)]
-        return self.add(first[0], *arguments)
+        arguments = [self._merged(list(column)) for column in zip(*(node[1:] for node in all_nodes), strict=True)]
+        return self.add(all_nodes[0][0], *arguments)
 
     def broadcast(self, operands: list[tuple[Any, bool]]) -> tuple[list[Any], bool]:
         """Nodes of the operands in a common shape, and whether they stand for a row each."""

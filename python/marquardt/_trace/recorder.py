@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import operations as ops
-from .graph import Graph, Untraceable
+from .graph import MOST_ROWS, Graph, Untraceable
 from .operations import METHODS, OPERATIONS, Make
 
 
@@ -77,6 +77,8 @@ class Recorder:
             return self._of(self.nodes[key], False)
         keys = key if isinstance(key, tuple) else (key,)
         lead = self.ndim - 1
+        if lead == 0 and keys not in ((Ellipsis,), (slice(None),), (Ellipsis, slice(None))):
+            return self._of_rows(key)
         taken = sum(1 for part in keys if part is not None and part is not Ellipsis)
         if any(part is Ellipsis for part in keys):
             if keys[-1] is Ellipsis:
@@ -93,9 +95,19 @@ class Recorder:
             raise IndexError("too many indices")
         if not keys:
             return self
-        if any(isinstance(part, np.ndarray) and part.dtype != np.intp for part in keys):
-            raise self.graph.refuse("single rows are taken from rows of values")
         return self._of(np.asarray(self.nodes, dtype=np.intp)[keys], True)
+
+    def _of_rows(self, key: Any) -> Any:
+        """Single rows: a value, or an array of values."""
+        if self.graph.rows > MOST_ROWS:
+            raise self.graph.refuse(f"single rows are taken from more than {MOST_ROWS} rows of values")
+        indices = np.arange(self.graph.rows)[key]
+        if np.ndim(indices) == 0:
+            return Recorder(self.graph, self.graph.at_row(self.nodes, int(indices)), False)
+        values = [Recorder(self.graph, self.graph.at_row(self.nodes, int(index)), False) for index in indices.ravel()]
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array.reshape(indices.shape)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise self.graph.refuse("entries are assigned to a value that depends on parameters")
@@ -139,7 +151,12 @@ class Recorder:
         axes = range(self.ndim) if axis is None else [axis] if not isinstance(axis, tuple) else axis
         axes = sorted({one % self.ndim for one in axes})
         if self.is_rows and self.ndim - 1 in axes:
-            raise self.graph.refuse("rows are summed up")
+            if self.ndim > 1 or keepdims:
+                raise self.graph.refuse("rows are summed up")
+            total = self[0]
+            for row in range(1, self.graph.rows):
+                total = self.apply(make, total, self[row])
+            return total
         nodes = self.nodes
         for one in reversed(axes):
             parts = np.moveaxis(nodes, one, 0)
@@ -159,7 +176,7 @@ class Recorder:
 
     def mean(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Recorder:
         total = self.reduced(ops.add, axis, keepdims)
-        return total / (self.size // total.size) if total.size else total
+        return total / (self.size // total.size)
 
     def dot(self, other: Any) -> Recorder:
         return _matmul(self, self, other) if np.ndim(other) and self.ndim else self * other
