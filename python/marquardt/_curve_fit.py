@@ -134,15 +134,21 @@ def curve_fit(
         raise ValueError("Method 'lm' only works for unconstrained problems. Use 'trf' or 'dogbox' instead.")
     if "args" in kwargs:
         raise ValueError("'args' is not a supported keyword argument.")
-    xdata, y, sigma = _data(xdata, ydata, sigma, nan_policy is None if check_finite is None else check_finite, nan_policy)
+    xdata, y, sigma = _data(
+        xdata, ydata, sigma, nan_policy is None if check_finite is None else check_finite, nan_policy
+    )
     y = _broadcast(f, xdata, y, start)
     if method == "lm" and y.size < len(names):
-        raise TypeError(f"The number of func parameters={len(names)} must not exceed the number of data points={y.size}")
+        raise TypeError(
+            f"The number of func parameters={len(names)} must not exceed the number of data points={y.size}"
+        )
 
     sigma, covariance = _noise(sigma, y.size)
     is_general = y.size < len(names) or any(kwargs.get(name) not in (None, "linear") for name in _GENERAL)
     if is_general:
-        return _by_least_squares(f, xdata, y, start, (sigma, covariance), absolute_sigma, pair, jac, full_output, kwargs)
+        return _by_least_squares(
+            f, xdata, y, start, (sigma, covariance), absolute_sigma, pair, jac, full_output, kwargs
+        )
 
     options: dict[str, Any] = {}
     if covariance is not None:
@@ -154,7 +160,9 @@ def curve_fit(
         if sigma is None and covariance is None:
             options["sigma"] = np.ones(y.size)
     if is_bounded and pair is not None:
-        options["bounds"] = [(name, low, high) for name, low, high in zip(names, *pair, strict=True) if low > -np.inf or high < np.inf]
+        options["bounds"] = [
+            (name, low, high) for name, low, high in zip(names, *pair, strict=True) if low > -np.inf or high < np.inf
+        ]
     _limits(options, kwargs)
     # An infinity that was let in is no error before the fit in SciPy.
     model, matrix, is_traced = _model(f, xdata, y.size, names, start, pair if is_bounded else None, jac, options)
@@ -167,21 +175,23 @@ def curve_fit(
     if status in _NOT_FOUND:
         raise RuntimeError(f"Optimal parameters not found: {fitted.message}")
     pcov = fitted.covariance
-    if y.size <= len(names) and not absolute_sigma or not np.isfinite(pcov).all():
+    if (y.size <= len(names) and not absolute_sigma) or not np.isfinite(pcov).all():
         pcov = np.full_like(pcov, np.inf)
         warnings.warn("Covariance of the parameters could not be estimated", warning_class(), stacklevel=2)
     if status == "no_progress" and not fitted.is_converged:
         warnings.warn(f"The fit may be no minimum: {fitted.message}", warning_class(), stacklevel=2)
     if not full_output:
         return popt, pcov
-    infodict = {"nfev": fitted.evaluations[0], "fvec": fitted.residuals(True)}
+    infodict: dict[str, Any] = {"nfev": fitted.evaluations[0], "fvec": fitted.residuals(True)}
     if method == "lm":
         jacobian = _jacobian(model, matrix, f, xdata, popt, infodict["fvec"], (sigma, covariance))
         infodict |= _factors(jacobian, infodict["fvec"])
     return popt, pcov, infodict, fitted.message, _CODES.get(status, 1)
 
 
-def _jacobian(model: _engine.Model, matrix: np.ndarray, f: Any, x: Any, at: np.ndarray, fvec: np.ndarray, noise: Any) -> np.ndarray:
+def _jacobian(
+    model: _engine.Model, matrix: np.ndarray, f: Any, x: Any, at: np.ndarray, fvec: np.ndarray, noise: Any
+) -> np.ndarray:
     """Derivatives of the whitened residuals."""
     try:
         jacobian = model.jacobian(matrix, at)
@@ -214,7 +224,15 @@ def _factors(jacobian: np.ndarray, fvec: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _model(
-    f: Any, x: Any, rows: int, names: tuple[str, ...], start: Any, pair: Any, jac: Any, options: dict[str, Any], may_trace: bool = True
+    f: Any,
+    x: Any,
+    rows: int,
+    names: tuple[str, ...],
+    start: Any,
+    pair: Any,
+    jac: Any,
+    options: dict[str, Any],
+    may_trace: bool = True,
 ) -> tuple[_engine.Model, np.ndarray, bool]:
     """Program of a function with its columns, or the function itself with the numbers of the rows; whether it is a program."""
     if callable(jac):
@@ -320,7 +338,16 @@ def _limits(options: dict[str, Any], kwargs: dict[str, Any]) -> None:
 
 
 def _by_least_squares(
-    f: Any, x: Any, y: np.ndarray, start: np.ndarray, noise: Any, absolute: bool, pair: Any, jac: Any, full_output: bool, kwargs: Any
+    f: Any,
+    x: Any,
+    y: np.ndarray,
+    start: np.ndarray,
+    noise: Any,
+    absolute: bool,
+    pair: Any,
+    jac: Any,
+    full_output: bool,
+    kwargs: Any,
 ) -> Any:
     """A fit under a loss, or of fewer observations than parameters, as SciPy makes it."""
     sigma, covariance = noise

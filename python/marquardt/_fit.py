@@ -31,10 +31,13 @@ class Specification:
         if isinstance(model, ModelOfFunction):
             matrix = model.matrix
             if "sigma_x" in options and (model.trace is None or model.trace.sources != [0]):
-                raise ValueError("sigma_x needs a formula, a model of the library, or a function that is recorded with x alone as its column")
+                raise ValueError(
+                    "sigma_x needs a formula, a model of the library, or a function that is recorded with x alone as its column"
+                )
             if model.trace is None:
                 self._mask_predictors(options)
-                if getattr(model.predict(self.x, np.ones(len(model.names)) if start is None else start), "dtype", None) == np.float32:
+                value = model.function(self.x, *(np.ones(len(model.names)) if start is None else start))
+                if getattr(value, "dtype", None) == np.float32:
                     options["accuracy"] = float(np.finfo(np.float32).eps)
         else:
             matrix = model.matrix_for(self.x)

@@ -61,11 +61,13 @@ class ManyFits:
 
         n = len(self.names)
         columns: dict[str, Any] = {}
-        for index, name in enumerate(self.names):
-            columns[name] = self.parameters.reshape(-1, n)[:, index]
-            columns[f"{name}_stderr"] = self.stderr.reshape(-1, n)[:, index]
+        for place, name in enumerate(self.names):
+            columns[name] = self.parameters.reshape(-1, n)[:, place]
+            columns[f"{name}_stderr"] = self.stderr.reshape(-1, n)[:, place]
         columns |= {"cost": self.cost.ravel(), "success": self.success.ravel(), "message": self.message.ravel()}
-        index = pd.MultiIndex.from_product([range(length) for length in self.cost.shape]) if self.cost.ndim > 1 else None
+        index = (
+            pd.MultiIndex.from_product([range(length) for length in self.cost.shape]) if self.cost.ndim > 1 else None
+        )
         return pd.DataFrame(columns, index=index)
 
 
@@ -144,7 +146,9 @@ def fit_many(
     first = None if starts is None else starts.reshape(-1, starts.shape[-1])[0] if starts.ndim else starts
     as_arrays = (lambda names: bound_arrays(bounds, names)) if bounds is not None else None
     model, first = model_of(f, predictors, m, predictor_names, first, as_arrays, None)
-    options = engine_options(model.names, m, bounds=bounds, fixed=fixed, ties=ties, loss=loss, f_scale=f_scale, counts=counts)
+    options = engine_options(
+        model.names, m, bounds=bounds, fixed=fixed, ties=ties, loss=loss, f_scale=f_scale, counts=counts
+    )
     if absolute_sigma:
         options["absolute_sigma"] = True
     n = len(model.names)
@@ -188,13 +192,24 @@ def _per_fit(values: np.ndarray, shape: tuple[int, ...], length: int, name: str,
 
 
 def _one_by_one(
-    f: Any, x: Any, rows: np.ndarray, shape: tuple[int, ...], starts: Any, sigma: Any, model: ModelOfFunction, given: dict[str, Any]
+    f: Any,
+    x: Any,
+    rows: np.ndarray,
+    shape: tuple[int, ...],
+    starts: Any,
+    sigma: Any,
+    model: ModelOfFunction,
+    given: dict[str, Any],
 ) -> ManyFits:
     """Fits by calls of a function."""
     from ._fit import fit
 
     n, count = len(model.names), len(rows)
-    parameters, errors, covariances = np.full((count, n), np.nan), np.full((count, n), np.nan), np.full((count, n, n), np.nan)
+    parameters, errors, covariances = (
+        np.full((count, n), np.nan),
+        np.full((count, n), np.nan),
+        np.full((count, n, n), np.nan),
+    )
     cost, dof, success = np.full(count, np.nan), np.zeros(count, dtype=np.uint64), np.zeros(count, dtype=bool)
     message, iterations = np.full(count, "", dtype=object), np.zeros(count, dtype=np.uint64)
     options = {name: given[name] for name in ("bounds", "fixed", "ties", "loss", "f_scale", "counts", "absolute_sigma")}

@@ -46,8 +46,12 @@ class Fit:
         self._specification, self._model, self._fitted = specification, model, fitted
         self.popt: np.ndarray = fitted.values
         self.pcov: np.ndarray = fitted.covariance
-        parameters = zip(fitted.names, fitted.values.tolist(), fitted.standard_errors.tolist(), fitted.states, strict=True)
-        self.params: Mapping[str, Parameter] = MappingProxyType({name: Parameter(name, *rest) for name, *rest in parameters})
+        parameters = zip(
+            fitted.names, fitted.values.tolist(), fitted.standard_errors.tolist(), fitted.states, strict=True
+        )
+        self.params: Mapping[str, Parameter] = MappingProxyType(
+            {name: Parameter(name, *rest) for name, *rest in parameters}
+        )
         warned = fitted.warnings
         self.warnings: list[str] = [sentence for sentence, _ in warned]
         self.usable: bool = not any(is_unusable for _, is_unusable in warned)
@@ -178,7 +182,11 @@ class Fit:
 
         if name is not None:
             return interval(name)
-        return {of: interval(of) for of, parameter in self.params.items() if parameter.state in ("free", "tied") or method == "t"}
+        return {
+            of: interval(of)
+            for of, parameter in self.params.items()
+            if parameter.state in ("free", "tied") or method == "t"
+        }
 
     def profile(self, name: str, level: float = 0.95, points: int = 10) -> Profile:
         """Profile of a parameter or derived quantity up to the ends of its interval, with `points` on either side."""
@@ -225,7 +233,7 @@ class Fit:
         matrix = self._model.matrix_for(x)
         rows = np.shape(x)[-1] if isinstance(x, np.ndarray) else None
         if sigma is not None:
-            count = len(matrix) if matrix is not None else rows
+            count = len(matrix) if matrix is not None else int(rows or 1)
             sigma = np.ascontiguousarray(np.broadcast_to(np.asarray(sigma, dtype=float), (count,)))
         if matrix is not None:
             return Band(*self._fitted.band(matrix, level, of_prediction, sigma))
@@ -242,7 +250,9 @@ class Fit:
     def _noise_variance(self, sigma: Any) -> Any:
         options = self._specification.options
         if options["counts"] or options["loss"] not in (None, "linear"):
-            raise ValueError("prediction bands of counts and robust fits need a function that is recorded, or a formula")
+            raise ValueError(
+                "prediction bands of counts and robust fits need a function that is recorded, or a formula"
+            )
         scale = 1.0 if options["absolute_sigma"] else self.redchi
         if scale is None:
             return np.inf
@@ -261,11 +271,15 @@ class Fit:
                 return (high - low) / (2.0 * parameter.stderr)
         return float("nan")
 
-    def x_for(self, y: Any, level: float = 0.95, within: tuple[float, float] | None = None, sigma: float | None = None) -> list[Estimate]:
+    def x_for(
+        self, y: Any, level: float = 0.95, within: tuple[float, float] | None = None, sigma: float | None = None
+    ) -> list[Estimate]:
         """Predictors at which the curve has the mean of these observations, with intervals, sought in the range of the data or `within`."""
         model = self._model
         if isinstance(model, ModelOfFunction) and (model.trace is None or model.trace.sources != [0]):
-            raise ValueError("x_for needs a formula, a model of the library, or a function that is recorded with x alone as its column")
+            raise ValueError(
+                "x_for needs a formula, a model of the library, or a function that is recorded with x alone as its column"
+            )
         found = self._fitted.x_for(np.atleast_1d(np.asarray(y, dtype=float)).tolist(), level, within, sigma)
         return [Estimate(*values) for values in found]
 
@@ -283,7 +297,9 @@ class Fit:
         return self.report()
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{parameter.name}={parameter.value:.6g}±{parameter.stderr:.2g}" for parameter in self.params.values())
+        values = ", ".join(
+            f"{parameter.name}={parameter.value:.6g}±{parameter.stderr:.2g}" for parameter in self.params.values()
+        )
         return f"<Fit {values}{'' if self.success else ', not converged'}>"
 
     def _repr_html_(self) -> str:

@@ -165,7 +165,7 @@ def least_squares(
         solved["nfev"] = 1 + calls - before
     if method == "lm":
         solved["njev"] = None
-    return _result(solved, first, start, (lower, upper), loss, f_scale, pattern, sparse_jac, callback, verbose)
+    return _result(solved, first, start, (lower, upper), loss, f_scale, gtol, pattern, sparse_jac, callback, verbose)
 
 
 def _check_choices(method: Any, jac: Any, tr_solver: Any, loss: Any, verbose: Any, max_nfev: Any) -> None:
@@ -202,7 +202,7 @@ def _checked_bounds(bounds: Any, start: np.ndarray, method: str) -> tuple[np.nda
 
 
 def _check_scale(x_scale: Any, start: np.ndarray) -> None:
-    if x_scale is None or isinstance(x_scale, str) and x_scale == "jac":
+    if x_scale is None or (isinstance(x_scale, str) and x_scale == "jac"):
         return
     try:
         scale = np.asarray(x_scale, dtype=float)
@@ -230,7 +230,9 @@ def _check_tolerances(ftol: Any, xtol: Any, gtol: Any, method: str) -> None:
     if method == "lm":
         for name, tolerance in given.items():
             if tolerance is None or tolerance < least:
-                raise ValueError(f"All tolerances must be higher than machine epsilon ({least:.2e}) for method 'lm'; `{name}` is not.")
+                raise ValueError(
+                    f"All tolerances must be higher than machine epsilon ({least:.2e}) for method 'lm'; `{name}` is not."
+                )
     elif all(tolerance is None or tolerance < least for tolerance in given.values()):
         raise ValueError(f"At least one of the tolerances must be higher than machine epsilon ({least:.2e}).")
 
@@ -292,7 +294,10 @@ def _pattern(jac_sparsity: Any, rows: int, columns: int, method: str, tr_solver:
         raise ValueError("tr_solver='exact' is incompatible with `jac_sparsity`.")
     if hasattr(jac_sparsity, "tocsr"):
         by_rows = jac_sparsity.tocsr()
-        shape, made = by_rows.shape, [np.unique(by_rows.indices[a:b]) for a, b in zip(by_rows.indptr, by_rows.indptr[1:], strict=False)]
+        shape, made = (
+            by_rows.shape,
+            [np.unique(by_rows.indices[a:b]) for a, b in zip(by_rows.indptr, by_rows.indptr[1:], strict=False)],
+        )
     else:
         dense = np.atleast_2d(jac_sparsity)
         shape, made = dense.shape, [np.flatnonzero(row) for row in dense]
@@ -308,7 +313,7 @@ def _recorded(fun: Any, start: np.ndarray, first: np.ndarray, bounds: tuple[np.n
         trace = record(fun, lambda recorders: (np.array(recorders, dtype=object),), names, first.size)
     except Untraceable:
         return None
-    points = [start, second_point(start, *bounds, 0.0123)]
+    points = [start, second_point(start, bounds, 0.0123)]
     return (trace.model, trace.matrix) if is_trusted(trace.model, trace.matrix, fun, points) else None
 
 
@@ -344,11 +349,19 @@ def _rho(loss: Any, z: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         root, inside = np.sqrt(np.maximum(z, 1e-300)), z <= 1
         table: dict[str, Any] = {
-            "huber": lambda: (np.where(inside, z, 2 * root - 1), np.where(inside, 1, 1 / root), np.where(inside, 0, -0.5 / root**3)),
+            "huber": lambda: (
+                np.where(inside, z, 2 * root - 1),
+                np.where(inside, 1, 1 / root),
+                np.where(inside, 0, -0.5 / root**3),
+            ),
             "soft_l1": lambda: (2 * (np.sqrt(1 + z) - 1), (1 + z) ** -0.5, -0.5 * (1 + z) ** -1.5),
             "cauchy": lambda: (np.log1p(z), 1 / (1 + z), -1 / (1 + z) ** 2),
             "arctan": lambda: (np.arctan(z), 1 / (1 + z**2), -2 * z / (1 + z**2) ** 2),
-            "tukey": lambda: (np.where(inside, (1 - (1 - z) ** 3) / 3, 1 / 3), np.where(inside, (1 - z) ** 2, 0), np.where(inside, -2 * (1 - z), 0)),
+            "tukey": lambda: (
+                np.where(inside, (1 - (1 - z) ** 3) / 3, 1 / 3),
+                np.where(inside, (1 - z) ** 2, 0),
+                np.where(inside, -2 * (1 - z), 0),
+            ),
             "geman_mcclure": lambda: (z / (1 + z), (1 + z) ** -2.0, -2 * (1 + z) ** -3.0),
             "welsch": lambda: (-np.expm1(-z), np.exp(-z), -np.exp(-z)),
         }
@@ -356,7 +369,17 @@ def _rho(loss: Any, z: np.ndarray) -> np.ndarray:
 
 
 def _result(
-    solved: dict[str, Any], first: Any, start: Any, bounds: Any, loss: Any, f_scale: float, pattern: Any, sparse_jac: Any, callback: Any, verbose: int
+    solved: dict[str, Any],
+    first: Any,
+    start: Any,
+    bounds: Any,
+    loss: Any,
+    f_scale: float,
+    gtol: Any,
+    pattern: Any,
+    sparse_jac: Any,
+    callback: Any,
+    verbose: int,
 ) -> Any:
     residuals, n = solved["fun"], start.size
     scaled, weights = residuals, None
@@ -394,6 +417,8 @@ def _result(
     room = np.where((gradient > 0) & np.isfinite(lower), solved["x"] - lower, room)
     optimality = float(np.abs(gradient * room).max(initial=0.0))
     status = _STATUS.get(solved["status"], 0)
+    if status > 0 and gtol is not None and optimality < gtol:
+        status = 1
     result = result_class()(
         x=solved["x"], cost=float(solved["cost"]), fun=residuals, jac=jacobian, grad=gradient, optimality=optimality, active_mask=mask,
         nfev=solved["nfev"], njev=solved["njev"], status=status, message=_MESSAGES[status], success=status > 0,

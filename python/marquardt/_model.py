@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _engine
-from ._signature import parameter_names
+from ._signature import parameter_names, takes_any_number
 from ._trace import TRACES, Trace, Untraceable, is_trusted, record, second_point
 
 _NAMES = re.compile(r"\s*\w+(\s*\+\s*\w+)*\s*")
@@ -175,6 +175,9 @@ def model_of(
         raise TypeError(f"f must be a function, a formula, or the name of a model, not {type(f).__name__}")
     count = None if p0 is None or isinstance(p0, Mapping) else np.size(p0)
     names = parameter_names(f, count)
+    if names and names[-1] == f"p{len(names) - 1}" and not takes_any_number(f):
+        own = parameter_names(f, None)
+        raise ValueError(f"p0 has {count} values for {len(own)} parameters: {', '.join(own)}")
     start = _start(p0, names)
     point = np.ones(len(names)) if start is None else start
     pair = bounds(names) if bounds is not None else None

@@ -80,11 +80,18 @@ def multi_start(
     for name in options:
         if name not in known:
             raise TypeError(f"multi_start() got an unexpected keyword argument {name!r}")
-    defaults: dict[str, Any] = dict.fromkeys(known) | {"absolute_sigma": False, "counts": False, "nan_policy": "raise", "retry": True}
+    defaults: dict[str, Any] = dict.fromkeys(known) | {
+        "absolute_sigma": False,
+        "counts": False,
+        "nan_policy": "raise",
+        "retry": True,
+    }
     specification = Specification(f, x, y, p0, jac, n_jobs, defaults | options)
     model, matrix, start, prepared = specification.prepared()
     spread = [(name, float(low), float(high), False) for name, (low, high) in (ranges or {}).items()]
     spread += [(name, float(low), float(high), True) for name, (low, high) in (log_ranges or {}).items()]
-    best, minima, failed = _engine.multi_start(model.engine, matrix, specification.y, start, prepared, starts, seed, spread, n_jobs)
+    best, minima, failed = _engine.multi_start(
+        model.engine, matrix, specification.y, start, prepared, starts, seed, spread, n_jobs
+    )
     found = [Minimum(np.array(parameters), cost, count) for parameters, cost, count in minima]
     return MultiStart(Fit(specification, model, best), found, failed)

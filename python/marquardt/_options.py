@@ -52,7 +52,9 @@ def fixed_by_name(fixed: Any, names: tuple[str, ...]) -> list[tuple[str, float |
     if isinstance(fixed, str):
         fixed = [fixed]
     if not isinstance(fixed, Iterable):
-        raise TypeError(f"fixed must be names of parameters, or a mapping of names to values, not {type(fixed).__name__}")
+        raise TypeError(
+            f"fixed must be names of parameters, or a mapping of names to values, not {type(fixed).__name__}"
+        )
     if not isinstance(fixed, Mapping):
         fixed = dict.fromkeys(fixed)
     return [(name, None if value is None else float(value)) for name, value in named(fixed, names, "fixed").items()]
@@ -151,7 +153,7 @@ def engine_options(
         if made.ndim == 2:
             options["covariance"] = made
         else:
-            options["sigma"] = np.full(rows, float(made)) if made.size == 1 else made
+            options["sigma"] = np.full(rows, made.ravel()[0]) if made.size == 1 else made
     if absolute_sigma:
         options["absolute_sigma"] = True
     if sigma_x is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
+
 
 class OptimizeWarning(UserWarning):
     """Warning of a fit whose result is to be taken with care; SciPy's own where SciPy has been imported."""
@@ -44,15 +46,11 @@ def result_class() -> type[Any]:
 
 def bounds_of(bounds: Any, count: int) -> tuple[Any, Any]:
     """Lower and upper bounds of `count` parameters, given a pair or an object with `lb` and `ub`, as SciPy's `Bounds` is."""
-    import numpy as np
-
+    pair: tuple[Any, ...] = ()
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         pair = (bounds.lb, bounds.ub)
-    else:
-        try:
-            pair = tuple(bounds)
-        except TypeError:
-            pair = ()
+    elif hasattr(bounds, "__iter__"):
+        pair = tuple(bounds)
         if len(pair) != 2:
             raise ValueError("`bounds` must contain 2 elements.")
     made = []

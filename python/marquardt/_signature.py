@@ -26,9 +26,9 @@ def positional_names(function: Callable[..., Any]) -> tuple[tuple[str, ...], boo
 def parameter_names(function: Callable[..., Any], count: int | None) -> tuple[str, ...]:
     """Names of the parameters of `function(x, a, b, …)`, `count` of them if a start says how many there are."""
     try:
-        names, has_more = positional_names(function)
+        names, _ = positional_names(function)
     except (TypeError, ValueError):
-        names, has_more = (), True
+        names = ()
     own = names[1:] if names else ()
     if count is None:
         if not own:
@@ -41,3 +41,11 @@ def parameter_names(function: Callable[..., Any], count: int | None) -> tuple[st
         taken.append(name if name not in taken else f"{name}_")
         index += 1
     return tuple(taken)
+
+
+def takes_any_number(function: Callable[..., Any]) -> bool:
+    """The function takes any number of parameters, or does not say how many."""
+    try:
+        return positional_names(function)[1]
+    except (TypeError, ValueError):
+        return True

@@ -104,7 +104,9 @@ class Comparison(tuple[Compared, ...]):
     def __str__(self) -> str:
         width = max(len(fit.name) for fit in self)
         lines = [f"{'':{width}}  {'AICc':>12}  {'difference':>10}  {'weight':>7}  {'BIC':>12}"]
-        lines += [f"{f.name:{width}}  {f.aicc:12.4f}  {f.difference:10.4f}  {f.weight:7.4f}  {f.bic:12.4f}" for f in self]
+        lines += [
+            f"{f.name:{width}}  {f.aicc:12.4f}  {f.difference:10.4f}  {f.weight:7.4f}  {f.bic:12.4f}" for f in self
+        ]
         return "\n".join(lines)
 
     def to_dataframe(self) -> Any:

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use marquardt::curve::{
-    Comparison, Curve, CurveError, FitSummary, FittedParameter, ParameterState, Warning,
-};
+use marquardt::curve::{Comparison, Curve, CurveError, FitSummary, FittedParameter, ParameterState, Warning};
 use marquardt::models::Guess;
 use marquardt::solver::{CancelToken, Status};
 use marquardt::{CurveFit, FittedCurve, Tie};

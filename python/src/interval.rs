@@ -27,7 +27,12 @@ pub type BandColumns<'py> = [Bound<'py, PyArray1<f64>>; 4];
 
 pub fn columns<'py>(py: Python<'py>, band: &[BandPoint<f64>]) -> BandColumns<'py> {
     let column = |of: fn(&BandPoint<f64>) -> f64| PyArray1::from_iter(py, band.iter().map(of));
-    [column(|point| point.value), column(|point| point.standard_error), column(|point| point.low), column(|point| point.high)]
+    [
+        column(|point| point.value),
+        column(|point| point.standard_error),
+        column(|point| point.low),
+        column(|point| point.high),
+    ]
 }
 
 /// A matrix of rows of equal length.

@@ -32,11 +32,7 @@ struct Function {
 const KEPT: usize = 3;
 
 impl Function {
-    fn call(
-        &self,
-        at: &[f64],
-        take: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>,
-    ) -> Result<(), EvaluationError> {
+    fn call(&self, at: &[f64], take: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) -> Result<(), EvaluationError> {
         if self.exception.is_raised() {
             return Err("the function has raised an exception".into());
         }

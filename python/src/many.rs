@@ -125,7 +125,10 @@ fn fit_all<'py, T: Real + Element>(
         fits.cost.to_pyarray(py),
         count(&fits.degrees_of_freedom),
         PyArray1::from_iter(py, fits.status.iter().map(|status| status.is_converged())),
-        fits.status.iter().map(|status| if status.is_converged() { String::new() } else { status.to_string() }).collect(),
+        fits.status
+            .iter()
+            .map(|status| if status.is_converged() { String::new() } else { status.to_string() })
+            .collect(),
         count(&fits.iterations),
     ))
 }

@@ -17,7 +17,9 @@ X = np.linspace(0.1, 4.0, 40)
 FUNCTIONS: dict[str, tuple[Callable[..., Any], list[float], list[float], bool | None]] = {}
 
 
-def case(start: list[float], truth: list[float], traced: bool | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def case(
+    start: list[float], truth: list[float], traced: bool | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a function; `traced` is whether it must be recorded, must not, or either (None)."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:

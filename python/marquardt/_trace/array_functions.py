@@ -54,17 +54,23 @@ def _piecewise(graph: Graph, x: Any, condlist: Any, funclist: Sequence[Any], *ar
 
 
 @_counterpart_of(np.sum)
-def _sum(graph: Graph, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Any:
+def _sum(
+    graph: Graph, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any
+) -> Any:
     return _recorder(graph, a).sum(axis, keepdims=bool(keepdims))
 
 
 @_counterpart_of(np.prod)
-def _prod(graph: Graph, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Any:
+def _prod(
+    graph: Graph, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any
+) -> Any:
     return _recorder(graph, a).prod(axis, keepdims=bool(keepdims))
 
 
 @_counterpart_of(np.mean)
-def _mean(graph: Graph, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Any:
+def _mean(
+    graph: Graph, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any
+) -> Any:
     return _recorder(graph, a).mean(axis, keepdims=bool(keepdims))
 
 
@@ -119,7 +125,7 @@ def _dot(graph: Graph, a: Any, b: Any, out: Any = None) -> Any:
 
 @_counterpart_of(np.broadcast_to)
 def _broadcast_to(graph: Graph, array: Any, shape: Any, subok: bool = False) -> Recorder:
-    return _recorder(graph, array) + np.zeros(shape)
+    return Recorder(graph, *graph.apply(ops.add, array, np.zeros(shape)))
 
 
 @_counterpart_of(np.zeros_like)

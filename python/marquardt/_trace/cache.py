@@ -79,7 +79,7 @@ class TraceCache:
                 continue
             points = [start]
             if matrix is not entry.trace.matrix:
-                points.append(second_point(start, *(bounds or (None, None)), STEPS[0]))
+                points.append(second_point(start, bounds, STEPS[0]))
             if is_trusted(entry.trace.model, matrix, at, points):
                 return entry.trace, matrix
         trace, reason = None, None
@@ -108,10 +108,7 @@ class TraceCache:
 
 
 def _is_trusted_beside(trace: Trace, at: Callable[[np.ndarray], Any], start: np.ndarray, bounds: Any) -> bool:
-    lower, upper = bounds or (None, None)
-    return any(
-        is_trusted(trace.model, trace.matrix, at, [start, second_point(start, lower, upper, step)]) for step in STEPS
-    )
+    return any(is_trusted(trace.model, trace.matrix, at, [start, second_point(start, bounds, step)]) for step in STEPS)
 
 
 TRACES = TraceCache()

@@ -57,7 +57,9 @@ def is_condition(graph: Graph, node: int) -> bool:
     """The node is one or zero by the way it was made."""
     made = graph.nodes[node]
     if made[0] == "select":
-        return all(graph.nodes[part] in (("const", 1.0), ("const", 0.0)) or is_condition(graph, part) for part in made[3:])
+        return all(
+            graph.nodes[part] in (("const", 1.0), ("const", 0.0)) or is_condition(graph, part) for part in made[3:]
+        )
     if made[0] == "sub":
         return graph.nodes[made[1]] == ("const", 1.0) and is_condition(graph, made[2])
     if made[0] in ("mul", "max"):
@@ -179,13 +181,6 @@ def bessel(name: str) -> Make:
     return make
 
 
-def refused(what: str) -> Make:
-    def make(graph: Graph, *_: int) -> int:
-        raise graph.refuse(f"{what} of a parameter has no derivative that could be recorded")
-
-    return make
-
-
 _UNARY = {
     "absolute": "abs", "fabs": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan", "arctanh": "atanh", "cbrt": "cbrt", "ceil": "ceil", "cos": "cos", "cosh": "cosh", "exp": "exp",
@@ -249,4 +244,4 @@ class Operations:
 
 OPERATIONS = Operations()
 #: Names of the universal functions that an array of recorders calls as methods of its entries.
-METHODS = tuple(_UNARY) + ("deg2rad", "degrees", "rad2deg", "radians", "square", "trunc", "logical_not", "conjugate")
+METHODS = (*_UNARY, "deg2rad", "degrees", "rad2deg", "radians", "square", "trunc", "logical_not", "conjugate")

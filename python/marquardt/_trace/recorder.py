@@ -176,7 +176,7 @@ class Recorder:
 
     def mean(self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Recorder:
         total = self.reduced(ops.add, axis, keepdims)
-        return total / (self.size // total.size)
+        return self.apply(ops.divide, total, float(self.size // total.size))
 
     def dot(self, other: Any) -> Recorder:
         return _matmul(self, self, other) if np.ndim(other) and self.ndim else self * other
@@ -226,7 +226,9 @@ class Recorder:
     # Conversions, which would lose the record.
 
     def _no_number(self, *_: Any, **__: Any) -> NoReturn:
-        raise self.graph.refuse("a plain number is made of a parameter, as by float(), math.exp() or a masked assignment")
+        raise self.graph.refuse(
+            "a plain number is made of a parameter, as by float(), math.exp() or a masked assignment"
+        )
 
     __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = _no_number
     item = tolist = __format__ = _no_number
@@ -243,7 +245,9 @@ class Recorder:
         # Attributes of arrays that are not here; NumPy looks for protocols, which are not to be there.
         if name.startswith("__"):
             raise AttributeError(name)
-        raise AttributeError(self.graph.refuse(f"there is no counterpart of the attribute {name!r} of an array").args[0])
+        raise AttributeError(
+            self.graph.refuse(f"there is no counterpart of the attribute {name!r} of an array").args[0]
+        )
 
 
 def _matmul(self: Recorder, a: Any, b: Any) -> Recorder:
@@ -297,7 +301,7 @@ def _operator(make: Make, is_reflected: bool) -> Callable[[Recorder, Any], Any]:
                 return Recorder(graph, make(graph, *pair), self.is_rows)
         if isinstance(other, str) or other is None:
             return NotImplemented
-        if type(other) is not Recorder and getattr(other, "__array_ufunc__", 0) == 0 and _is_foreign(other):
+        if type(other) is not Recorder and _is_foreign(other):
             return NotImplemented
         return self.apply(make, other, self) if is_reflected else self.apply(make, self, other)
 
@@ -340,11 +344,15 @@ for _name in METHODS:
     _make_of_name = OPERATIONS.of(getattr(np, _name))
     assert _make_of_name is not None
     setattr(Recorder, _name, _unary(_make_of_name))
-Recorder.__matmul__ = _matmul_of = lambda self, other: _matmul(self, self, other)  # type: ignore[attr-defined]
-Recorder.__rmatmul__ = _matmul_reflected  # type: ignore[attr-defined]
-Recorder.__neg__ = _unary(ops.negate)  # type: ignore[attr-defined]
-Recorder.__pos__ = lambda self: self  # type: ignore[attr-defined]
-Recorder.__abs__ = _unary(ops.named("abs"))  # type: ignore[attr-defined]
-Recorder.__invert__ = _unary(ops.bitwise(ops.logical_not))  # type: ignore[attr-defined]
+_SPECIAL_METHODS: dict[str, Any] = {
+    "matmul": lambda self, other: _matmul(self, self, other),
+    "rmatmul": _matmul_reflected,
+    "neg": _unary(ops.negate),
+    "pos": lambda self: self,
+    "abs": _unary(ops.named("abs")),
+    "invert": _unary(ops.bitwise(ops.logical_not)),
+}
+for _name, _method in _SPECIAL_METHODS.items():
+    setattr(Recorder, f"__{_name}__", _method)
 
 __all__ = ["Recorder", "Untraceable"]

@@ -10,7 +10,9 @@ _OPERATORS = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2)
 LONGEST = 10_000
 
 
-def formula_text(nodes: Sequence[tuple[Any, ...]], result: int, parameters: Sequence[str], columns: Sequence[str]) -> str | None:
+def formula_text(
+    nodes: Sequence[tuple[Any, ...]], result: int, parameters: Sequence[str], columns: Sequence[str]
+) -> str | None:
     """The formula of a node, as the engine reads it; `None` for a formula of more than 10,000 characters."""
     texts: list[tuple[str, int]] = []
 

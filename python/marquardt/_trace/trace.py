@@ -34,7 +34,11 @@ class Trace:
         places = {column: place for place, column in enumerate(order)}
         # Nodes that have no part in the result are constants that nothing takes.
         nodes = [
-            ("column", places[node[1]]) if node[0] == "column" and index in used else node if index in used else ("const", 0.0)
+            ("column", places[node[1]])
+            if node[0] == "column" and index in used
+            else node
+            if index in used
+            else ("const", 0.0)
             for index, node in enumerate(graph.nodes[: result + 1])
         ]
         self.nodes, self.result, self.parameters, self.rows = nodes, result, list(parameters), graph.rows
@@ -52,7 +56,10 @@ class Trace:
         rows = _rows_of(x, self.rows)
         if rows is None:
             return
-        known = {np.ascontiguousarray(row, dtype=np.float64).tobytes(): index for index, row in reversed(list(enumerate(rows)))}
+        known = {
+            np.ascontiguousarray(row, dtype=np.float64).tobytes(): index
+            for index, row in reversed(list(enumerate(rows)))
+        }
         sources = [known.get(column.tobytes(), -1) for column in self.columns]
         if -1 not in sources:
             self.sources = sources
@@ -104,7 +111,12 @@ def _rows_of(x: Any, rows: int) -> Sequence[np.ndarray] | None:
     return [x] if x.ndim == 1 else list(x.reshape(-1, rows)) if x.ndim == 2 else None
 
 
-def record(function: Callable[..., Any], arguments: Callable[[list[Recorder]], tuple[Any, ...]], parameters: Sequence[str], rows: int) -> Trace:
+def record(
+    function: Callable[..., Any],
+    arguments: Callable[[list[Recorder]], tuple[Any, ...]],
+    parameters: Sequence[str],
+    rows: int,
+) -> Trace:
     """Calls a function once with recorders for its parameters.
 
     Parameters
@@ -153,13 +165,14 @@ def _result(graph: Graph, value: Any) -> int:
     return int(nodes)
 
 
-def second_point(start: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None, step: float) -> np.ndarray:
+def second_point(start: np.ndarray, bounds: tuple[np.ndarray, np.ndarray] | None, step: float) -> np.ndarray:
     """A point beside the start, within bounds, in which no two parameters moved alike."""
     shares = 0.5 + 0.5 * ((np.arange(1, start.size + 1) * 0.6180339887498949) % 1.0)
-    moved = start + step * shares * np.where(start == 0.0, 1.0, start)
-    if lower is not None and upper is not None:
-        beyond = (moved < lower) | (moved > upper)
-        moved = np.where(beyond, start - step * shares * np.where(start == 0.0, 1.0, start), moved)
+    steps = step * shares * np.where(start == 0.0, 1.0, start)
+    moved = start + steps
+    if bounds is not None:
+        lower, upper = bounds
+        moved = np.where((moved < lower) | (moved > upper), start - steps, moved)
         moved = np.clip(moved, lower, upper)
     return moved
 
@@ -183,7 +196,9 @@ def values_of(function: Callable[[np.ndarray], Any], at: np.ndarray, rows: int) 
     return np.ascontiguousarray(values) if values.size == rows else None
 
 
-def is_trusted(model: Model, matrix: np.ndarray, function: Callable[[np.ndarray], Any], points: Sequence[np.ndarray]) -> bool:
+def is_trusted(
+    model: Model, matrix: np.ndarray, function: Callable[[np.ndarray], Any], points: Sequence[np.ndarray]
+) -> bool:
     """The program has the values of the function at all of these points, finite ones at one of them at least."""
     start, *others = points
     rows = len(matrix)
