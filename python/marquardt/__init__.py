@@ -4,6 +4,7 @@
 """
 
 from ._compare import compare
+from ._compiled import Compiled, compile
 from ._curve_fit import curve_fit
 from ._fit import fit
 from ._fit_many import ManyFits, fit_many
@@ -19,6 +20,7 @@ __all__ = [
     "Bootstrap",
     "Compared",
     "Comparison",
+    "Compiled",
     "Estimate",
     "Fit",
     "Interval",
@@ -30,6 +32,7 @@ __all__ = [
     "Parameter",
     "Profile",
     "compare",
+    "compile",
     "curve_fit",
     "fit",
     "fit_many",

@@ -109,7 +109,7 @@ def curve_fit(
     >>> t = np.array([0.0, 1.0, 2.0, 4.0, 6.0, 9.0])
     >>> popt, pcov = curve_fit(decay, t, [9.8, 7.5, 5.4, 3.1, 1.6, 0.7], p0=[5, 1])
     >>> popt.round(3)
-    array([9.914, 0.295])
+    array([9.868, 0.294])
     """
     if p0 is None:
         names, start = parameter_names(f, None), None

@@ -105,3 +105,10 @@ def fit_many(
 def fit_many_single(
     model: Model, x: Any, y: Any, start: Any, sigma: Any, options: dict[str, Any], threads: int = 0
 ) -> tuple[Any, Any, Any, Any, Any, Any, list[str], Any]: ...
+def global_fit(
+    sets: list[tuple[str, Model, _Array, _Array, list[float] | None, dict[str, Any]]],
+    shared: list[str],
+    options: dict[str, Any],
+    threads: int = 0,
+) -> Fit: ...
+def predict_group(fit: Fit, name: str, x: _Array) -> _Array: ...

@@ -21,6 +21,13 @@ class Specification:
         self.y = array(y, "y").copy()
         if self.y.size == 0:
             raise ValueError("y must not be empty")
+        #: Label of the group of each row, and names of the parameters that groups share.
+        self.groups: Any = None
+        self.shared: Any = None
+
+    def part(self, x: Any, y: Any, options: dict[str, Any]) -> Specification:
+        """The fit of some of the rows."""
+        return Specification(self.f, x, y, self.p0, self.jac, self.n_jobs, options)
 
     def prepared(self, is_traced: bool = True) -> tuple[Any, np.ndarray, Any, dict[str, Any]]:
         """Model, its columns, start, and options of the engine."""
@@ -75,6 +82,8 @@ def fit(
     mask: Any = None,
     derive: Any = None,
     nan_policy: str = "raise",
+    groups: Any = None,
+    shared: Any = None,
     jac: Any = None,
     retry: bool = True,
     max_nfev: int | None = None,
@@ -123,6 +132,10 @@ def fit(
         Quantities that are computed from the parameters, ``{"half_life": "ln(2)/k"}``, for the report.
     nan_policy : {'raise', 'omit'}
         Whether rows with NaN or infinity are refused or left out.
+    groups : array_like of shape (m,), optional
+        Label of the group of each row: one fit of all groups, each with parameters of its own but for those that are `shared`.
+    shared : sequence of str, optional
+        Parameters that all groups share.
     jac : callable or {'2-point', '3-point'}, optional
         Derivatives `jac(x, a, b, …)` of shape (m, n), or differences for functions that are not recorded.
     retry : bool
@@ -147,18 +160,28 @@ def fit(
     >>> from marquardt import fit
     >>> result = fit("a*exp(-k*x)", [0, 1, 2, 4, 6, 9], [9.8, 7.5, 5.4, 3.1, 1.6, 0.7])
     >>> round(result.params["k"].value, 3)
-    0.295
+    0.294
     """
     options = {
         "fixed": fixed, "ties": ties, "priors": priors, "bounds": bounds, "constraints": constraints, "loss": loss,
         "f_scale": f_scale, "sigma": sigma, "absolute_sigma": absolute_sigma, "sigma_x": sigma_x, "counts": counts,
         "weights": weights, "mask": mask, "derive": derive, "nan_policy": nan_policy, "retry": retry, "max_nfev": max_nfev,
     }  # fmt: skip
-    return run(Specification(f, x, y, p0, jac, n_jobs, options))
+    specification = Specification(f, x, y, p0, jac, n_jobs, options)
+    if groups is None:
+        if shared is not None:
+            raise ValueError("shared needs groups, which share the parameters")
+        return run(specification)
+    specification.groups, specification.shared = groups, shared
+    return run(specification)
 
 
 def run(specification: Specification) -> Fit:
     """Fits, by the program of a function if it has the function's values where the fit ends as well."""
+    if specification.groups is not None:
+        from ._groups import fit_groups
+
+        return fit_groups(specification)
     for is_traced in (True, False):
         model, matrix, start, options = specification.prepared(is_traced)
         fitted = _engine.fit(model.engine, matrix, specification.y, start, options, specification.n_jobs)
@@ -171,5 +194,6 @@ def refitted(specification: Specification, popt: np.ndarray) -> Fit:
     """The fit once more, from where it ended."""
     parts = vars(specification)
     again = object.__new__(Specification)
-    vars(again).update(parts | {"p0": popt})
+    # Groups start where they did, as their parameters have other names.
+    vars(again).update(parts if specification.groups is not None else parts | {"p0": popt})
     return run(again)

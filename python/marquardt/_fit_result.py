@@ -355,7 +355,9 @@ class Fit:
     # Pickles hold what the fit is made of, and its numbers.
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in vars(self).items() if name not in ("_fitted", "_model", "params")}
+        kept = {
+            name: value for name, value in vars(self).items() if name not in ("_fitted", "_model", "_models", "params")
+        }
         kept["params"] = dict(self.params)
         return kept
 
@@ -365,11 +367,13 @@ class Fit:
 
     def __getattr__(self, name: str) -> Any:
         # A fit that was unpickled is repeated from its end when its statistics are asked for.
-        if name in ("_fitted", "_model") and "_specification" in vars(self):
+        if name in ("_fitted", "_model", "_models") and "_specification" in vars(self):
             from ._fit import refitted
 
             again = refitted(self._specification, self.popt)
-            self._fitted, self._model = again._fitted, again._model
+            vars(self).update(
+                {part: value for part, value in vars(again).items() if part in ("_fitted", "_model", "_models")}
+            )
             return vars(self)[name]
         raise AttributeError(name)
 

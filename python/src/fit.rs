@@ -190,6 +190,11 @@ impl Fit {
         Fit { fitted: Arc::new(fitted), exception }
     }
 
+    /// The result of the library.
+    pub fn curve(&self) -> &FittedCurve<'static, f64> {
+        &self.fitted
+    }
+
     fn summary(&self) -> FitSummary {
         self.fitted.summary()
     }

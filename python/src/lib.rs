@@ -3,6 +3,7 @@
 mod callable;
 mod errors;
 mod fit;
+mod global;
 mod interval;
 mod least_squares;
 mod many;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 mod _engine {
     #[pymodule_export]
     use crate::fit::{Fit, compare, fit};
+    #[pymodule_export]
+    use crate::global::{global_fit, predict_group};
     #[pymodule_export]
     use crate::least_squares::least_squares;
     #[pymodule_export]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from adversarial import FUNCTIONS, X
 
-from marquardt import curve_fit, fit
+from marquardt import compile, curve_fit, fit
 from marquardt._trace import TRACES, Untraceable, record
 
 
@@ -131,3 +131,22 @@ def test_the_text_is_a_formula() -> None:
     result = fit(function, X, y, [1, 1])
     again = fit(result.formula, X, y, {"a": 1, "b": 1})
     np.testing.assert_allclose(again.popt[[again.names.index("a"), again.names.index("b")]], result.popt, rtol=1e-9)
+
+
+def test_prepared_functions() -> None:
+    def decay(t, a, k):
+        return a * np.exp(-k * t)
+
+    prepared = compile(decay, list(X))
+    for truth in ([3, 0.7], [1, 2]):
+        y = decay(X, *truth)
+        np.testing.assert_allclose(prepared.curve_fit(y, [1, 1])[0], truth, rtol=1e-9)
+        np.testing.assert_allclose(prepared.curve_fit(y)[0], truth, rtol=1e-9)
+        np.testing.assert_allclose(prepared(*truth), y, rtol=1e-14)
+    np.testing.assert_allclose(prepared.jacobian(3, 0.7)[:, 0], np.exp(-0.7 * X), rtol=1e-14)
+    noisy = y + 0.01 * np.cos(9 * X)
+    np.testing.assert_allclose(prepared.curve_fit(noisy, [1, 1])[1], curve_fit(decay, X, noisy, [1, 1])[1], rtol=1e-9)
+    with pytest.raises(TypeError, match="decision"):
+        compile(lambda t, a: a * t if a > 0 else t, X)
+    with pytest.raises(ValueError, match="has 40 values"):
+        prepared.curve_fit(y[1:])
