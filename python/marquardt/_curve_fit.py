@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -246,8 +247,9 @@ def _model(
                 return trace.model, matrix, True
             except Untraceable:
                 pass
-        model = _engine.Model.callable(f, x, rows, list(names), None, jac or "2-point")
-        if getattr(f(x, *start), "dtype", None) == np.float32:
+        first = f(x, *start)
+        model = _engine.Model.callable(f, x, rows, list(names), None, jac or "2-point", (start.tolist(), first))
+        if getattr(first, "dtype", None) == np.float32:
             options["accuracy"] = float(np.finfo(np.float32).eps)
     return model, np.arange(float(rows)).reshape(rows, 1), False
 
@@ -273,11 +275,19 @@ def _feasible(pair: tuple[np.ndarray, np.ndarray] | None, count: int) -> np.ndar
     return start
 
 
+def _finite(values: Any) -> np.ndarray:
+    """An array of finite numbers."""
+    array = np.asarray(values, float)
+    # The sum is cheaper than a look at each number, and finite for nearly all data.
+    if not math.isfinite(array.sum()) and not np.isfinite(array).all():
+        raise ValueError("array must not contain infs or NaNs")
+    return array
+
+
 def _data(xdata: Any, ydata: Any, sigma: Any, is_checked: bool, nan_policy: str | None) -> tuple[Any, np.ndarray, Any]:
-    convert = np.asarray_chkfinite if is_checked else np.asarray
-    y = convert(ydata, float)
+    y = _finite(ydata) if is_checked else np.asarray(ydata, float)
     if isinstance(xdata, list | tuple | np.ndarray):
-        xdata = convert(xdata, float)
+        xdata = _finite(xdata) if is_checked else np.asarray(xdata, float)
     if y.size == 0:
         raise ValueError("`ydata` must not be empty!")
     if is_checked or nan_policy is None:

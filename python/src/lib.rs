@@ -9,6 +9,7 @@ mod least_squares;
 mod many;
 mod model;
 mod multi_start;
+mod network;
 mod options;
 mod program;
 mod run;
@@ -30,4 +31,6 @@ mod _engine {
     use crate::model::Model;
     #[pymodule_export]
     use crate::multi_start::multi_start;
+    #[pymodule_export]
+    use crate::network::train_network;
 }

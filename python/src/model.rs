@@ -67,9 +67,10 @@ impl Model {
         Named::all().map(|model| model.name().to_owned()).collect()
     }
 
-    /// A function `f(x, *parameters)`, with its derivatives if they are given.
+    /// A function `f(x, *parameters)`, with its derivatives if they are given, and its value at one point if it is known.
+    #[allow(clippy::too_many_arguments)]
     #[staticmethod]
-    #[pyo3(signature = (function, x, rows, parameters, jacobian=None, difference="2-point"))]
+    #[pyo3(signature = (function, x, rows, parameters, jacobian=None, difference="2-point", first=None))]
     fn callable(
         function: Py<PyAny>,
         x: Py<PyAny>,
@@ -77,8 +78,14 @@ impl Model {
         parameters: Vec<String>,
         jacobian: Option<Py<PyAny>>,
         difference: &str,
+        first: Option<(Vec<f64>, Bound<'_, PyAny>)>,
     ) -> PyResult<Self> {
-        Ok(Source::Callable(Callable::new(function, (x, rows), parameters, jacobian, difference)?).into())
+        let callable = Callable::new(function, (x, rows), parameters, jacobian, difference)?;
+        Ok(Source::Callable(match first {
+            Some((at, value)) => callable.knowing(at, &value)?,
+            None => callable,
+        })
+        .into())
     }
 
     /// Names of the parameters.

@@ -37,11 +37,7 @@ def test_a_shared_rate(f) -> None:
     assert result.params["k"].value == pytest.approx(alone.params["k"].value, rel=1e-6)
     assert result.params["k"].stderr == pytest.approx(alone.params["k"].stderr, rel=1e-4)
     np.testing.assert_allclose(result.predict([1.0, 2.0], group="B"), by_hand_values(alone, "b"), rtol=1e-5)
-    assert (
-        tuple(result.conf_interval("k", method="profile"))[0]
-        < 0.6
-        < tuple(result.conf_interval("k", method="profile"))[1]
-    )
+    assert 0.6 in result.conf_interval("k", method="profile")
     again = pickle.loads(pickle.dumps(result))
     np.testing.assert_allclose(again.predict([1.0], group="C"), result.predict([1.0], group="C"), rtol=1e-9)
 
@@ -55,7 +51,7 @@ def test_options_of_groups() -> None:
         decay,
         T,
         Y,
-        [1, 1],
+        [1, 0.3],
         groups=LABELS,
         shared="k",
         sigma=np.full(75, 0.01),

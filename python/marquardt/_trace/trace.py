@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -206,7 +207,7 @@ def is_trusted(
     # Where the function warns at its start, it does so in SciPy, too.
     if values is None or not model.agrees(matrix, start, values):
         return False
-    is_finite = bool(np.isfinite(values).all())
+    is_finite = math.isfinite(values.sum()) or bool(np.isfinite(values).all())
     for at in others:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
