@@ -145,7 +145,7 @@ def curve_fit(
         )
 
     sigma, covariance = _noise(sigma, y.size)
-    is_general = y.size < len(names) or any(kwargs.get(name) not in (None, "linear") for name in _GENERAL)
+    is_general = y.size < len(names) or (kwargs and any(kwargs.get(name) not in (None, "linear") for name in _GENERAL))
     if is_general:
         return _by_least_squares(
             f, xdata, y, start, (sigma, covariance), absolute_sigma, pair, jac, full_output, kwargs
@@ -176,7 +176,7 @@ def curve_fit(
     if status in _NOT_FOUND:
         raise RuntimeError(f"Optimal parameters not found: {fitted.message}")
     pcov = fitted.covariance
-    if (y.size <= len(names) and not absolute_sigma) or not np.isfinite(pcov).all():
+    if (y.size <= len(names) and not absolute_sigma) or not math.isfinite(np.add.reduce(pcov, axis=None)):
         pcov = np.full_like(pcov, np.inf)
         warnings.warn("Covariance of the parameters could not be estimated", warning_class(), stacklevel=2)
     if status == "no_progress" and not fitted.is_converged:
@@ -279,7 +279,7 @@ def _finite(values: Any) -> np.ndarray:
     """An array of finite numbers."""
     array = np.asarray(values, float)
     # The sum is cheaper than a look at each number, and finite for nearly all data.
-    if not math.isfinite(array.sum()) and not np.isfinite(array).all():
+    if not math.isfinite(np.add.reduce(array, axis=None)) and not np.isfinite(array).all():
         raise ValueError("array must not contain infs or NaNs")
     return array
 

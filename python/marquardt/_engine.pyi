@@ -37,7 +37,7 @@ class Model:
     def text(self) -> str | None: ...
     def evaluate(self, x: _Array, parameters: _Array) -> _Array: ...
     def jacobian(self, x: _Array, parameters: _Array) -> _Array: ...
-    def agrees(self, x: _Array, parameters: _Array, values: _Array) -> bool: ...
+    def agrees(self, x: _Array, parameters: _Array, values: _Array) -> bool | None: ...
 
 class Fit:
     names: list[str]
@@ -101,10 +101,24 @@ def multi_start(
 def compare(fits: list[tuple[str, Fit]]) -> list[tuple[str, float, float, float, float]]: ...
 def least_squares(problem: Any, start: list[float], residuals: int, options: dict[str, Any]) -> dict[str, Any]: ...
 def fit_many(
-    model: Model, x: Any, y: Any, start: Any, sigma: Any, options: dict[str, Any], threads: int = 0
+    model: Model,
+    x: Any,
+    y: Any,
+    start: Any,
+    sigma: Any,
+    options: dict[str, Any],
+    threads: int = 0,
+    progress: Any = None,
 ) -> tuple[Any, Any, Any, Any, Any, Any, list[str], Any]: ...
 def fit_many_single(
-    model: Model, x: Any, y: Any, start: Any, sigma: Any, options: dict[str, Any], threads: int = 0
+    model: Model,
+    x: Any,
+    y: Any,
+    start: Any,
+    sigma: Any,
+    options: dict[str, Any],
+    threads: int = 0,
+    progress: Any = None,
 ) -> tuple[Any, Any, Any, Any, Any, Any, list[str], Any]: ...
 def global_fit(
     sets: list[tuple[str, Model, _Array, _Array, list[float] | None, dict[str, Any]]],

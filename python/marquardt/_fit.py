@@ -9,14 +9,14 @@ import numpy as np
 from . import _engine
 from ._fit_result import Fit
 from ._model import ModelOfFunction, as_predictors, model_of
-from ._options import array, bound_arrays, engine_options
+from ._options import array, bound_arrays, engine_options, threads
 
 
 class Specification:
     """What a fit is made of: enough to repeat it."""
 
     def __init__(self, f: Any, x: Any, y: Any, p0: Any, jac: Any, n_jobs: int, options: dict[str, Any]) -> None:
-        self.f, self.p0, self.jac, self.n_jobs, self.options = f, p0, jac, n_jobs, options
+        self.f, self.p0, self.jac, self.n_jobs, self.options = f, p0, jac, threads(n_jobs), options
         self.x, self.predictors = as_predictors(x)
         self.y = array(y, "y").copy()
         if self.y.size == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from . import _engine
 from ._model import ModelOfFunction, as_predictors, model_of
-from ._options import bound_arrays, engine_options
+from ._options import bound_arrays, engine_options, threads
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ def fit_many(
     pcov: bool = False,
     max_iterations: int | None = None,
     n_jobs: int = 0,
+    progress: Callable[[int, int], Any] | None = None,
 ) -> ManyFits:
     """Fits a curve to each of many data sets: the pixels of an image, the wells of a plate, the spectra of a run.
 
@@ -114,6 +116,8 @@ def fit_many(
         Most trial steps of a fit; 200 by default.
     n_jobs : int
         Threads; 0 for one to a core.
+    progress : callable, optional
+        Called about 20 times a second with the number of fits that are done and that of all, from the calling thread.
 
     Returns
     -------
@@ -162,7 +166,16 @@ def fit_many(
     matrix = model.matrix if isinstance(model, ModelOfFunction) else model.matrix_for(predictors)
     assert matrix is not None
     call = _engine.fit_many_single if kind is np.float32 else _engine.fit_many
-    found = call(model.engine, np.ascontiguousarray(matrix, dtype=kind), rows, own_start, own_sigma, options, n_jobs)
+    found = call(
+        model.engine,
+        np.ascontiguousarray(matrix, dtype=kind),
+        rows,
+        own_start,
+        own_sigma,
+        options,
+        threads(n_jobs),
+        progress,
+    )
     parameters, errors, covariances, cost, dof, success, message, iterations = found
     return ManyFits(
         model.names,
@@ -225,6 +238,8 @@ def _one_by_one(
         cost[index], dof[index], success[index] = 0.5 * fitted.chisqr, fitted.dof, fitted.success
         message[index] = "" if fitted.success else fitted.message
         iterations[index] = fitted._fitted.iterations
+        if given["progress"] is not None:
+            given["progress"](index + 1, count)
     return ManyFits(
         model.names, parameters.reshape(*shape, n), errors.reshape(*shape, n),
         covariances.reshape(*shape, n, n) if given["pcov"] else None, cost.reshape(shape), dof.reshape(shape),

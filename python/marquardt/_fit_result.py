@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _engine
 from ._model import Model, ModelOfFunction, ModelOfText, as_predictors
+from ._options import seed_of
 from ._parameter import Estimate, Interval, Parameter
 from ._statistics import Band, Bootstrap, Profile
 
@@ -206,7 +207,7 @@ class Fit:
         """
         if scheme not in (None, "residuals", "cases", "parametric"):
             raise ValueError(f"scheme must be 'residuals', 'cases' or 'parametric', not {scheme!r}")
-        samples, failed = self._fitted.bootstrap(int(n), scheme, int(seed))
+        samples, failed = self._fitted.bootstrap(int(n), scheme, seed_of(seed))
         return Bootstrap(self.names, samples, failed)
 
     def derive(self, formula: str, level: float = 0.95) -> Estimate:

@@ -11,6 +11,7 @@ import numpy as np
 from . import _engine
 from ._fit import Specification
 from ._fit_result import Fit
+from ._options import seed_of
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def multi_start(
     spread = [(name, float(low), float(high), False) for name, (low, high) in (ranges or {}).items()]
     spread += [(name, float(low), float(high), True) for name, (low, high) in (log_ranges or {}).items()]
     best, minima, failed = _engine.multi_start(
-        model.engine, matrix, specification.y, start, prepared, starts, seed, spread, n_jobs
+        model.engine, matrix, specification.y, start, prepared, starts, seed_of(seed), spread, specification.n_jobs
     )
     found = [Minimum(np.array(parameters), cost, count) for parameters, cost, count in minima]
     return MultiStart(Fit(specification, model, best), found, failed)

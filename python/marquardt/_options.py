@@ -84,8 +84,12 @@ def priors_by_name(priors: Any, names: tuple[str, ...]) -> list[tuple[str, float
 
 def array(value: Any, name: str, dimensions: tuple[int, ...] = (1,)) -> np.ndarray:
     """An array of floats with one of these numbers of dimensions."""
+    if value is None:
+        raise TypeError(f"{name} is None")
     if hasattr(value, "to_numpy"):
         value = value.to_numpy()
+    if np.iscomplexobj(value):
+        raise TypeError(f"{name} must be real numbers; fit real and imaginary parts")
     try:
         made = np.ascontiguousarray(value, dtype=float)
     except (TypeError, ValueError) as error:
@@ -93,6 +97,22 @@ def array(value: Any, name: str, dimensions: tuple[int, ...] = (1,)) -> np.ndarr
     if made.ndim not in dimensions:
         raise ValueError(f"{name} has {made.ndim} dimensions, not {' or '.join(map(str, dimensions))}")
     return made
+
+
+def threads(n_jobs: Any) -> int:
+    """Number of threads; 0 stands for one to a core, as None and -1 do."""
+    if n_jobs is None or n_jobs == -1:
+        return 0
+    if not isinstance(n_jobs, int | np.integer) or n_jobs < 0:
+        raise ValueError(f"n_jobs must be a number of threads, or -1 for one to a core, not {n_jobs!r}")
+    return int(n_jobs)
+
+
+def seed_of(seed: Any) -> int:
+    """A seed, which is not negative."""
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed must be an integer from 0 on, not {seed!r}")
+    return int(seed)
 
 
 def strings(value: Any, name: str) -> list[str]:

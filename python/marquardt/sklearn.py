@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +67,7 @@ class _Network(BaseEstimator):
         if not 0.0 < self.validation_fraction < 1.0:
             raise ValueError(f"validation_fraction must be between 0 and 1, got {self.validation_fraction}")
         widths = [inputs, *hidden, outputs]
-        parameters = sum((a + 1) * b for a, b in zip(widths, widths[1:], strict=False))
+        parameters = sum((a + 1) * b for a, b in pairwise(widths))
         solver = self.solver
         if solver == "auto":
             solver = "lm" if parameters <= EXACT else "kfac"
@@ -108,12 +110,13 @@ class _Network(BaseEstimator):
         check_is_fitted(self)
         x = validate_data(self, x, reset=False, dtype=np.float64)
         values = (x - self._center) / self._scale
-        apply = {
+        functions: dict[str, Callable[[np.ndarray], np.ndarray]] = {
             "tanh": np.tanh,
             "relu": lambda v: np.maximum(v, 0.0),
             "logistic": lambda v: 0.5 * (1.0 + np.tanh(0.5 * v)),
             "identity": lambda v: v,
-        }[self.activation]
+        }
+        apply = functions[self.activation]
         *hidden, last = zip(self.coefs_, self.intercepts_, strict=True)
         for matrix, offset in hidden:
             values = apply(values @ matrix + offset)

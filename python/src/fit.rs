@@ -190,13 +190,14 @@ impl Fit {
         Fit { fitted: Arc::new(fitted), exception }
     }
 
-    /// The result of the library.
+    /// The result of the library, whose work then stays on the calling thread.
     pub fn curve(&self) -> &FittedCurve<'static, f64> {
+        run::stay_on_this_thread();
         &self.fitted
     }
 
     fn summary(&self) -> FitSummary {
-        self.fitted.summary()
+        self.curve().summary()
     }
 }
 
@@ -205,110 +206,110 @@ impl Fit {
     /// Names of the parameters.
     #[getter]
     fn names(&self) -> Vec<String> {
-        self.fitted.parameters().iter().map(|parameter| parameter.name.clone()).collect()
+        self.curve().parameters().iter().map(|parameter| parameter.name.clone()).collect()
     }
 
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.fitted.report().x)
+        PyArray1::from_slice(py, &self.curve().report().x)
     }
 
     #[getter]
     fn standard_errors<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_iter(py, self.fitted.parameters().iter().map(|parameter| parameter.standard_error))
+        PyArray1::from_iter(py, self.curve().parameters().iter().map(|parameter| parameter.standard_error))
     }
 
     /// State of each parameter.
     #[getter]
     fn states(&self) -> Vec<&'static str> {
-        self.fitted.parameters().iter().map(state_word).collect()
+        self.curve().parameters().iter().map(state_word).collect()
     }
 
     #[getter]
     fn covariance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.fitted.covariance().matrix().to_pyarray(py)
+        self.curve().covariance().matrix().to_pyarray(py)
     }
 
     #[getter]
     fn correlation<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.fitted.covariance().correlation().to_pyarray(py)
+        self.curve().covariance().correlation().to_pyarray(py)
     }
 
     #[getter]
     fn is_converged(&self) -> bool {
-        self.fitted.report().is_converged()
+        self.curve().report().is_converged()
     }
 
     #[getter]
     fn status(&self) -> &'static str {
-        status_word(self.fitted.report().status)
+        status_word(self.curve().report().status)
     }
 
     #[getter]
     fn message(&self) -> String {
-        self.fitted.report().status.to_string()
+        self.curve().report().status.to_string()
     }
 
     #[getter]
     fn evaluations(&self) -> (usize, usize) {
-        let evaluations = self.fitted.report().evaluations;
+        let evaluations = self.curve().report().evaluations;
         (evaluations.residuals + evaluations.jacobians, evaluations.jacobians)
     }
 
     #[getter]
     fn iterations(&self) -> usize {
-        self.fitted.report().iterations
+        self.curve().report().iterations
     }
 
     #[getter]
     fn attempts(&self) -> usize {
-        self.fitted.attempts().count
+        self.curve().attempts().count
     }
 
     #[getter]
     fn degrees_of_freedom(&self) -> usize {
-        self.fitted.degrees_of_freedom()
+        self.curve().degrees_of_freedom()
     }
 
     #[getter]
     fn chi_square(&self) -> f64 {
-        self.fitted.chi_square()
+        self.curve().chi_square()
     }
 
     #[getter]
     fn reduced_chi_square(&self) -> Option<f64> {
-        self.fitted.reduced_chi_square()
+        self.curve().reduced_chi_square()
     }
 
     #[getter]
     fn r_squared(&self) -> Option<f64> {
-        self.fitted.r_squared()
+        self.curve().r_squared()
     }
 
     #[getter]
     fn residual_standard_deviation(&self) -> Option<f64> {
-        self.fitted.residual_standard_deviation()
+        self.curve().residual_standard_deviation()
     }
 
     /// `aic`, `aicc` and `bic`.
     #[getter]
     fn criteria(&self) -> (f64, f64, f64) {
-        (self.fitted.aic(), self.fitted.aicc(), self.fitted.bic())
+        (self.curve().aic(), self.curve().aicc(), self.curve().bic())
     }
 
     #[getter]
     fn robust_scale(&self) -> Option<f64> {
-        self.fitted.robust_scale()
+        self.curve().robust_scale()
     }
 
     #[getter]
     fn omitted_rows(&self) -> Vec<usize> {
-        self.fitted.omitted_rows().to_vec()
+        self.curve().omitted_rows().to_vec()
     }
 
     #[getter]
     fn observed<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.fitted.observed().to_pyarray(py)
+        self.curve().observed().to_pyarray(py)
     }
 
     fn fitted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
@@ -329,13 +330,13 @@ impl Fit {
     /// Sentences, and whether nothing can be concluded.
     #[getter]
     fn warnings(&self) -> Vec<(String, bool)> {
-        self.fitted.warnings().iter().map(|warning: &Warning| (warning.to_string(), warning.is_unusable())).collect()
+        self.curve().warnings().iter().map(|warning: &Warning| (warning.to_string(), warning.is_unusable())).collect()
     }
 
     /// Names of the parameters that the data do not determine.
     #[getter]
     fn undetermined(&self) -> Vec<String> {
-        self.fitted.covariance().undetermined().to_vec()
+        self.curve().covariance().undetermined().to_vec()
     }
 
     #[pyo3(signature = (digits=None))]
@@ -361,7 +362,7 @@ impl Fit {
     }
 
     fn confidence_interval(&self, name: &str, level: f64) -> PyResult<(f64, f64)> {
-        let interval = self.fitted.confidence_interval(name, level).map_err(value_error)?;
+        let interval = self.curve().confidence_interval(name, level).map_err(value_error)?;
         Ok((interval.low, interval.high))
     }
 
@@ -413,7 +414,7 @@ impl Fit {
     }
 
     fn predict<'py>(&self, py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, self.fitted.predict(x.as_array()).map_err(value_error)?))
+        Ok(PyArray1::from_vec(py, self.curve().predict(x.as_array()).map_err(value_error)?))
     }
 
     /// Band of the curve, or of new responses, with their standard deviations where they are not those of the fit.
@@ -427,9 +428,9 @@ impl Fit {
         sigma: Option<PyReadonlyArray1<'py, f64>>,
     ) -> PyResult<BandColumns<'py>> {
         let band = match sigma {
-            Some(sigma) => self.fitted.prediction_band_with_sigma(x.as_array(), sigma.as_array(), level),
-            None if of_prediction => self.fitted.prediction_band(x.as_array(), level),
-            None => self.fitted.confidence_band(x.as_array(), level),
+            Some(sigma) => self.curve().prediction_band_with_sigma(x.as_array(), sigma.as_array(), level),
+            None if of_prediction => self.curve().prediction_band(x.as_array(), level),
+            None => self.curve().confidence_band(x.as_array(), level),
         };
         Ok(columns(py, &band.map_err(value_error)?))
     }
@@ -437,7 +438,7 @@ impl Fit {
     /// Value, standard error, and the interval at a level of a quantity that is computed from the parameters.
     fn derive(&self, text: &str, level: f64) -> PyResult<(f64, f64, f64, f64)> {
         let quantity = Tie::parse(text).map_err(value_error)?;
-        let estimate = self.fitted.derived(&quantity).map_err(value_error)?;
+        let estimate = self.curve().derived(&quantity).map_err(value_error)?;
         let interval = estimate.interval(level).map_err(value_error)?;
         Ok((estimate.value, estimate.standard_error, interval.low, interval.high))
     }
@@ -451,7 +452,7 @@ impl Fit {
         within: Option<(f64, f64)>,
         sigma: Option<f64>,
     ) -> PyResult<Vec<(f64, f64, f64, f64)>> {
-        let mut calibration = self.fitted.x_for(&responses).map_err(value_error)?.level(level);
+        let mut calibration = self.curve().x_for(&responses).map_err(value_error)?.level(level);
         if let Some((low, high)) = within {
             calibration = calibration.within(low..=high);
         }

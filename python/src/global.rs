@@ -1,8 +1,8 @@
 //! One fit of several data sets with shared parameters.
 
+use marquardt::CurveFit;
 use marquardt::curve::{Curve, GlobalFit};
 use marquardt::solver::CancelToken;
-use marquardt::CurveFit;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

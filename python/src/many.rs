@@ -1,5 +1,8 @@
 //! Many fits of one model.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use marquardt::curve::{BuiltFormula, ManyFits, PerFit, Predictors};
 use marquardt::models::{AnyModel, Guess};
 use marquardt::solver::CancelToken;
@@ -49,6 +52,7 @@ fn solve<T: Real, M: Guess<T> + Sync>(
     model: M,
     arrays: &Arrays<T>,
     settings: Settings<T>,
+    done: &AtomicUsize,
 ) -> Result<ManyFits<T>, String> {
     let Arrays { x, y, start, sigma } = arrays;
     let Settings { options, covariances, max_iterations, token } = settings;
@@ -56,7 +60,10 @@ fn solve<T: Real, M: Guess<T> + Sync>(
         2 => Predictors::shared(x.view().into_dimensionality::<Ix2>().map_err(|error| error.to_string())?),
         _ => Predictors::from(x.view().into_dimensionality::<Ix3>().map_err(|error| error.to_string())?),
     };
-    let mut fits = FitMany::new(model, x, y).options(options).covariances(covariances).cancel_token(token);
+    let fits = FitMany::new(model, x, y).progress(|count, _| {
+        done.fetch_max(count, Ordering::Relaxed);
+    });
+    let mut fits = fits.options(options).covariances(covariances).cancel_token(token);
     if let Some(iterations) = max_iterations {
         fits = fits.max_iterations(iterations);
     }
@@ -93,6 +100,7 @@ fn fit_all<'py, T: Real + Element>(
     sigma: Option<PyReadonlyArrayDyn<'py, T>>,
     options: &Bound<'py, PyDict>,
     threads: usize,
+    progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Results<'py, T>> {
     let native = match &model.source {
         Source::Built(formula) => Native::Built(formula.clone()),
@@ -112,11 +120,19 @@ fn fit_all<'py, T: Real + Element>(
         max_iterations: given(options, "max_iterations")?,
         token: token.clone(),
     };
+    let (done, all) = (Arc::new(AtomicUsize::new(0)), arrays.y.nrows());
+    let of_worker = Arc::clone(&done);
     let work = move || match native {
-        Native::Built(model) => solve(model, &arrays, settings),
-        Native::Any(model) => solve(model, &arrays, settings),
+        Native::Built(model) => solve(model, &arrays, settings, &of_worker),
+        Native::Any(model) => solve(model, &arrays, settings, &of_worker),
     };
-    let fits = run::elsewhere(py, threads, move || token.cancel(), work)?.map_err(value_error)?;
+    let report = |count: usize| match &progress {
+        Some(progress) => progress.call1((count, all)).map(drop),
+        None => Ok(()),
+    };
+    let look = || report(done.load(Ordering::Relaxed));
+    let fits = run::watched(py, threads, move || token.cancel(), look, work)?.map_err(value_error)?;
+    report(all)?;
     let count = |counts: &Array1<usize>| PyArray1::from_iter(py, counts.iter().map(|&count| count as u64));
     Ok((
         fits.parameters.to_pyarray(py),
@@ -137,7 +153,7 @@ macro_rules! fit_many_of {
     ($name:ident, $float:ty, $what:literal) => {
         #[doc = concat!("Fits a model to each row of `y`, in ", $what, " precision.")]
         #[pyfunction]
-        #[pyo3(signature = (model, x, y, start, sigma, options, threads=0))]
+        #[pyo3(signature = (model, x, y, start, sigma, options, threads=0, progress=None))]
         #[allow(clippy::too_many_arguments)]
         pub fn $name<'py>(
             py: Python<'py>,
@@ -148,8 +164,9 @@ macro_rules! fit_many_of {
             sigma: Option<PyReadonlyArrayDyn<'py, $float>>,
             options: &Bound<'py, PyDict>,
             threads: usize,
+            progress: Option<Bound<'py, PyAny>>,
         ) -> PyResult<Results<'py, $float>> {
-            fit_all(py, model, x, y, start, sigma, options, threads)
+            fit_all(py, model, x, y, start, sigma, options, threads, progress)
         }
     };
 }

@@ -143,19 +143,19 @@ impl Model {
         PyArray1::from_vec(py, jacobian).reshape([rows, n])
     }
 
-    /// Whether a function has these values at rows of predictors, to rounding, and is not finite where they are not.
+    /// Whether all values of a function at rows of predictors are finite; `None` if those of the model are others, to rounding.
     fn agrees(
         &self,
         x: PyReadonlyArray2<'_, f64>,
         parameters: PyReadonlyArray1<'_, f64>,
         values: PyReadonlyArray1<'_, f64>,
-    ) -> PyResult<bool> {
+    ) -> PyResult<Option<bool>> {
         const RELATIVE: f64 = 1e-8;
         const ABSOLUTE: f64 = 1e-10;
         let own = self.responses(&x, &parameters)?;
         let values = values.as_array();
         if own.len() != values.len() {
-            return Ok(false);
+            return Ok(None);
         }
         let finite = values.iter().filter(|value| value.is_finite());
         let scale = finite.fold(0.0_f64, |scale, value| scale.max(value.abs()));
@@ -163,7 +163,8 @@ impl Model {
             true => (own - value).abs() <= RELATIVE * value.abs() + ABSOLUTE * scale,
             false => own.is_finite() == value.is_finite(),
         };
-        Ok(own.iter().zip(&values).all(is_close))
+        let agrees = own.iter().zip(&values).all(is_close);
+        Ok(agrees.then(|| values.iter().all(|value| value.is_finite())))
     }
 }
 

@@ -78,7 +78,9 @@ impl Plan {
     fn optimizer(&self) -> Result<Box<dyn Optimizer<f64>>, String> {
         let decay = self.weight_decay;
         match self.optimizer.as_str() {
-            "lm" => Ok(Box::new(LevenbergMarquardt::new().with_weight_decay(decay).exclude_from_weight_decay(["*bias*"]))),
+            "lm" => {
+                Ok(Box::new(LevenbergMarquardt::new().with_weight_decay(decay).exclude_from_weight_decay(["*bias*"])))
+            }
             "kfac" => {
                 let kronecker = KroneckerLevenbergMarquardt::new().with_weight_decay(decay);
                 Ok(Box::new(kronecker.exclude_from_weight_decay(["*bias*"])))

@@ -68,6 +68,17 @@ pub fn elsewhere<R: Send + 'static>(
     cancel: impl FnOnce(),
     work: impl FnOnce() -> R + Send + 'static,
 ) -> PyResult<R> {
+    watched(py, threads, cancel, || Ok(()), work)
+}
+
+/// Does work as [`elsewhere`] does, and calls `look` on the calling thread from time to time, whose error ends it, too.
+pub fn watched<R: Send + 'static>(
+    py: Python<'_>,
+    threads: usize,
+    cancel: impl FnOnce(),
+    mut look: impl FnMut() -> PyResult<()>,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> PyResult<R> {
     let slot = Arc::new(Slot(Mutex::new(None), Condvar::new()));
     let of_worker = Arc::clone(&slot);
     pool(threads)?.spawn(move || {
@@ -86,7 +97,7 @@ pub fn elsewhere<R: Send + 'static>(
             Some(Err(_)) => return Err(runtime_error("the engine panicked; please report this")),
             None => {}
         }
-        if let Err(interruption) = py.check_signals() {
+        if let Err(interruption) = py.check_signals().and_then(|()| look()) {
             cancel();
             return Err(interruption);
         }

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.sparse
 import scipy.stats
 
-from marquardt import compare, curve_fit, fit, fit_many, multi_start
+from marquardt import compare, curve_fit, fit, fit_many, least_squares, multi_start
 
 RANDOM = np.random.default_rng(7)
 X = np.linspace(0, 5, 40)
@@ -192,3 +193,39 @@ def test_many_fits_by_calls_are_the_same() -> None:
     np.testing.assert_allclose(program.stderr, calls.stderr, rtol=1e-3, atol=1e-9)
     named = fit_many("gaussian", X, np.exp(-((X - 2) ** 2)) + 0.01 * y)
     assert named.success.all()
+
+
+def test_progress_of_many_fits() -> None:
+    y = np.exp(-RANDOM.uniform(0.5, 2, size=(2000, 1)) * X)
+    for f in ("a*exp(-k*x)", lambda x, a, k: float(a) * np.exp(-float(k) * x)):
+        seen: list[tuple[int, int]] = []
+        rows = y if isinstance(f, str) else y[:20]
+        fit_many(f, X, rows, [1, 1], progress=lambda *counts, seen=seen: seen.append(counts))
+        assert seen[-1] == (len(rows), len(rows)) and sorted(seen) == seen
+
+
+def test_a_sparse_problem() -> None:
+    """A chain of poses with loops, by the pattern of the Jacobian."""
+    n = 60
+    angle = np.linspace(0, 2 * np.pi, n, endpoint=False)
+    truth = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    pairs = [(i, (i + 1) % n) for i in range(n)] + [(i, (i + 20) % n) for i in range(0, n, 7)]
+    first, second = np.array(pairs).T
+    measured = truth[second] - truth[first] + 0.01 * RANDOM.normal(size=(len(pairs), 2))
+
+    def residuals(p):
+        at = p.reshape(n, 2)
+        return np.concatenate(
+            [(at[second] - at[first] - measured).ravel() * (1 + (at[0, 0] - 1) ** 2), at[0] - truth[0]]
+        )
+
+    pattern = np.zeros((2 * len(pairs) + 2, 2 * n))
+    for row, (i, j) in enumerate(pairs):
+        for k in range(2):
+            pattern[2 * row + k, [2 * i + k, 2 * j + k, 0]] = 1
+    pattern[-2, 0] = pattern[-1, 1] = 1
+    found = least_squares(residuals, np.zeros(2 * n), jac_sparsity=scipy.sparse.csr_matrix(pattern))
+    expected = scipy.optimize.least_squares(residuals, np.zeros(2 * n))
+    assert found.success and scipy.sparse.issparse(found.jac) and found.jac.shape == pattern.shape
+    np.testing.assert_allclose(found.x, expected.x, atol=1e-5)
+    assert found.cost <= expected.cost * (1 + 1e-9)

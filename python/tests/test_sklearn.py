@@ -7,11 +7,11 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from sklearn.datasets import load_digits, make_friedman1  # noqa: E402
-from sklearn.model_selection import train_test_split  # noqa: E402
-from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+from sklearn.datasets import load_digits, make_friedman1
+from sklearn.model_selection import train_test_split
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from marquardt.sklearn import LMClassifier, LMRegressor  # noqa: E402
+from marquardt.sklearn import LMClassifier, LMRegressor
 
 
 @parametrize_with_checks([LMRegressor((16,), random_state=0), LMClassifier((16,), random_state=0)])
@@ -45,5 +45,5 @@ def test_solvers_and_activations(solver: str, activation: str) -> None:
     y = np.stack([x @ [1, 2, 3], x @ [-1, 0, 2]], axis=1)
     model = LMRegressor((8,), activation, solver, learning_rate_init=0.02, batch_size=50, random_state=0).fit(x, y)
     assert model.predict(x).shape == (200, 2) and model.score(x, y) > 0.95
-    with pytest.raises(ValueError, match="solver|optimizer|activation"):
+    with pytest.raises(ValueError, match="there is no optimizer"):
         LMRegressor((8,), activation, "lbfgs").fit(x, y)

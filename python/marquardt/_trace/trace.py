@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -205,14 +204,15 @@ def is_trusted(
     rows = len(matrix)
     values = values_of(function, start, rows)
     # Where the function warns at its start, it does so in SciPy, too.
-    if values is None or not model.agrees(matrix, start, values):
+    is_finite = None if values is None else model.agrees(matrix, start, values)
+    if is_finite is None:
         return False
-    is_finite = math.isfinite(values.sum()) or bool(np.isfinite(values).all())
     for at in others:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             values = values_of(function, at, rows)
-        if values is None or not model.agrees(matrix, at, values):
+        agrees = None if values is None else model.agrees(matrix, at, values)
+        if agrees is None:
             return False
-        is_finite = is_finite or bool(np.isfinite(values).all())
+        is_finite = is_finite or agrees
     return is_finite

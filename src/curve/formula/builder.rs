@@ -307,6 +307,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_start_is_guessed_as_for_a_text() {
+        let mut builder = FormulaBuilder::new();
+        let (x, a, k) = (builder.predictor("x"), builder.parameter("a"), builder.parameter("k"));
+        let product = builder.multiply(k, x);
+        let exponent = builder.negate(product);
+        let power = builder.call("exp", &[exponent]);
+        let value = builder.multiply(a, power);
+        let built = builder.finish(value).unwrap();
+        let x: Vec<f64> = (0..40).map(|i| 25.0 * f64::from(i)).collect();
+        let y: Vec<f64> = x.iter().map(|x| 3e4 * (-4e-3 * x).exp()).collect();
+        let start = built.guess(&x, &y);
+        assert_eq!(start, Formula::parse("a * exp(-k * x)").unwrap().guess(&x, &y));
+        assert!((start[1] - 4e-3).abs() < 1e-3, "{start:?}");
+    }
+
     /// Chains of shared expressions, which a text would double at each step.
     #[test]
     fn shared_expressions_are_computed_once() {
