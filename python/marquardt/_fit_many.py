@@ -12,6 +12,9 @@ from . import _engine
 from ._model import ModelOfFunction, as_predictors, model_of
 from ._options import bound_arrays, engine_options, threads
 
+#: Fits, at least, at whose ends a program is compared with its function.
+CHECKED = 8
+
 
 @dataclass(frozen=True)
 class ManyFits:
@@ -177,6 +180,13 @@ def fit_many(
         progress,
     )
     parameters, errors, covariances, cost, dof, success, message, iterations = found
+    ends = parameters[success][:: max(1, int(success.sum()) // CHECKED)].astype(float)
+    if not all(model.check_end(end) for end in ends):
+        # Where fits have ended, the program has other values than the function.
+        model = ModelOfFunction(
+            f, predictors, m, model.names, np.ones(n) if first is None else first, None, None, False
+        )
+        return _one_by_one(f, predictors, rows, shape, own_start, own_sigma, model, locals())
     return ManyFits(
         model.names,
         parameters.reshape(*shape, n),

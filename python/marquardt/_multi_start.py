@@ -88,11 +88,14 @@ def multi_start(
         "retry": True,
     }
     specification = Specification(f, x, y, p0, jac, n_jobs, defaults | options)
-    model, matrix, start, prepared = specification.prepared()
     spread = [(name, float(low), float(high), False) for name, (low, high) in (ranges or {}).items()]
     spread += [(name, float(low), float(high), True) for name, (low, high) in (log_ranges or {}).items()]
-    best, minima, failed = _engine.multi_start(
-        model.engine, matrix, specification.y, start, prepared, starts, seed_of(seed), spread, specification.n_jobs
-    )
+    for is_traced in (True, False):
+        model, matrix, start, prepared = specification.prepared(is_traced)
+        best, minima, failed = _engine.multi_start(
+            model.engine, matrix, specification.y, start, prepared, starts, seed_of(seed), spread, specification.n_jobs
+        )
+        if model.check_end(best.values):
+            break
     found = [Minimum(np.array(parameters), cost, count) for parameters, cost, count in minima]
     return MultiStart(Fit(specification, model, best), found, failed)
