@@ -173,13 +173,15 @@ def curve_fit(
         model, matrix, _ = _model(f, xdata, y.size, names, start, None, jac, options, may_trace=False)
         fitted = _engine.fit(model, matrix, y, start.tolist(), options)
     popt, status = fitted.values, fitted.status
-    if status in _NOT_FOUND:
+    # Where derivatives are differences, these contradict the function by rounding errors alone.
+    is_rough = not is_traced and not callable(jac) and status == "wrong_derivatives"
+    if status in _NOT_FOUND and not is_rough:
         raise RuntimeError(f"Optimal parameters not found: {fitted.message}")
     pcov = fitted.covariance
     if (y.size <= len(names) and not absolute_sigma) or not math.isfinite(np.add.reduce(pcov, axis=None)):
         pcov = np.full_like(pcov, np.inf)
         warnings.warn("Covariance of the parameters could not be estimated", warning_class(), stacklevel=2)
-    if status == "no_progress" and not fitted.is_converged:
+    if (status == "no_progress" or is_rough) and not fitted.is_converged:
         warnings.warn(f"The fit may be no minimum: {fitted.message}", warning_class(), stacklevel=2)
     if not full_output:
         return popt, pcov

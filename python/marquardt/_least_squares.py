@@ -165,7 +165,9 @@ def least_squares(
         solved["nfev"] = 1 + calls - before
     if method == "lm":
         solved["njev"] = None
-    return _result(solved, first, start, (lower, upper), loss, f_scale, gtol, pattern, sparse_jac, callback, verbose)
+    return _result(
+        solved, first, start, (lower, upper), loss, f_scale, ftol, gtol, pattern, sparse_jac, callback, verbose
+    )
 
 
 def _check_choices(method: Any, jac: Any, tr_solver: Any, loss: Any, verbose: Any, max_nfev: Any) -> None:
@@ -368,6 +370,20 @@ def _rho(loss: Any, z: np.ndarray) -> np.ndarray:
         return np.array(table[loss](), dtype=float)
 
 
+def _predicted_reduction(jacobian: Any, residuals: np.ndarray) -> float:
+    """Reduction of the cost that the linearised problem predicts for its best step."""
+    gradient = jacobian.T @ residuals
+    try:
+        if hasattr(jacobian, "tocsr"):
+            from scipy.sparse.linalg import splu
+
+            return 0.5 * float(gradient @ splu((jacobian.T @ jacobian).tocsc()).solve(gradient))
+        projected = jacobian @ np.linalg.lstsq(jacobian, residuals, rcond=None)[0]
+    except (RuntimeError, np.linalg.LinAlgError):
+        return np.inf
+    return 0.5 * float(projected @ projected)
+
+
 def _result(
     solved: dict[str, Any],
     first: Any,
@@ -375,6 +391,7 @@ def _result(
     bounds: Any,
     loss: Any,
     f_scale: float,
+    ftol: Any,
     gtol: Any,
     pattern: Any,
     sparse_jac: Any,
@@ -417,11 +434,19 @@ def _result(
     room = np.where((gradient > 0) & np.isfinite(lower), solved["x"] - lower, room)
     optimality = float(np.abs(gradient * room).max(initial=0.0))
     status = _STATUS.get(solved["status"], 0)
+    message = _MESSAGES[status]
+    if solved["status"] in ("no_progress", "wrong_derivatives"):
+        # Differences are rough: their rounding errors end the solve, which has succeeded if no step could lower the cost noticeably.
+        predicted = _predicted_reduction(jacobian, scaled)
+        status = 2 if predicted <= max(ftol or 0.0, np.finfo(float).eps) * solved["cost"] else 0
+        message = _MESSAGES[2] if status else f"The solve ended before a minimum: {solved['message']}."
+    elif status == 0 and solved["status"] not in ("max_evaluations", "max_iterations"):
+        message = f"The solve ended before a minimum: {solved['message']}."
     if status > 0 and gtol is not None and optimality < gtol:
-        status = 1
+        status, message = 1, _MESSAGES[1]
     result = result_class()(
         x=solved["x"], cost=float(solved["cost"]), fun=residuals, jac=jacobian, grad=gradient, optimality=optimality, active_mask=mask,
-        nfev=solved["nfev"], njev=solved["njev"], status=status, message=_MESSAGES[status], success=status > 0,
+        nfev=solved["nfev"], njev=solved["njev"], status=status, message=message, success=status > 0,
     )  # fmt: skip
     if callback is not None:
         result["nit"] = solved["nit"]

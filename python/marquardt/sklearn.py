@@ -27,7 +27,7 @@ class _Network(BaseEstimator):
 
     def __init__(
         self,
-        hidden_layer_sizes: Any = (32, 32),
+        hidden_layer_sizes: Any = (32,),
         activation: str = "tanh",
         solver: str = "auto",
         alpha: float = 1e-6,
@@ -79,7 +79,10 @@ class _Network(BaseEstimator):
         order = random.permutation(rows)
         scaled = np.ascontiguousarray(((x - self._center) / self._scale)[order])
         targets = np.ascontiguousarray(targets[order], dtype=np.float64)
-        batch = min(rows, 256 if rows > 512 else rows) if self.batch_size == "auto" else int(self.batch_size)
+        # The exact method takes so many rows that they determine all parameters; Kronecker factors and Adam take more steps of fewer.
+        whole = max(512, 8 * parameters) if solver == "lm" else 512
+        automatic = rows if rows <= whole else whole if solver == "lm" else 256
+        batch = automatic if self.batch_size == "auto" else int(self.batch_size)
         options = {
             "hidden": hidden,
             "activation": self.activation,
@@ -144,7 +147,7 @@ class LMRegressor(RegressorMixin, _Network):
     alpha : float
         Weight decay; biases do not decay.
     batch_size : int or 'auto'
-        Rows of a minibatch: all of up to 512 rows, or else 256.
+        Rows of a minibatch. 'auto' is eight for each parameter, 512 at least, for 'lm', and 256 of more than 512 rows for the others.
     learning_rate_init : float
         Learning rate of Adam.
     max_iter : int

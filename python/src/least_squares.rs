@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
+use marquardt::autodiff::Difference;
 use marquardt::curve::{BuiltFormula, Curve, FromModel};
 use marquardt::problem::{Analytic, Bounded, FiniteDifference, Robust, RobustLoss, Sparsity};
 use marquardt::solver::{CancelToken, IterationRecord};
@@ -145,12 +146,71 @@ struct Settings {
     solver: LevenbergMarquardt<f64>,
     loss: Option<(AnyLoss, f64)>,
     callback: Option<Function>,
+    /// How residuals and derivatives at the end are computed, if not by the problem itself.
+    at_end: Option<AtEnd>,
+}
+
+type Linearized = Option<(Vec<f64>, Vec<f64>)>;
+type AtEnd = Box<dyn FnOnce(&[f64]) -> Linearized + Send>;
+
+/// Residuals, and the entries of the Jacobian, row after row: all of them, or those of its pattern.
+fn linearized<P: LeastSquares<f64>>(problem: &mut P, at: &[f64]) -> Linearized {
+    let (m, n) = (problem.residual_count(), at.len());
+    let mut r = vec![f64::NAN; m];
+    let mut jacobian = Vec::new();
+    match problem.capabilities().blocks() {
+        Some(blocks) => {
+            let mut row = 0;
+            let visited = blocks.linearize_blocks(at, &mut |of_row, entries| {
+                r[row] = of_row[0];
+                row += 1;
+                jacobian.extend_from_slice(entries);
+            });
+            visited.ok()?;
+        }
+        None => {
+            jacobian.resize(m * n, f64::NAN);
+            problem.linearize(at, 0, &mut r, &mut jacobian).ok()?;
+        }
+    }
+    Some((r, jacobian))
+}
+
+/// Differences at a point by steps in proportion to the larger of a parameter and one, as SciPy takes them. Steps in proportion to a
+/// parameter that has become zero but for rounding, which the solve takes, resolve nothing there.
+fn at_end(
+    fun: Function,
+    bounds: Bounds<f64>,
+    how: Difference,
+    accuracy: f64,
+    sparsity: Option<Sparsity>,
+    m: usize,
+) -> AtEnd {
+    Box::new(move |x| {
+        let shift: Vec<f64> = x.iter().map(|x| x.abs().max(1.0).copysign(*x)).collect();
+        let shifted =
+            |values: &[f64]| -> Vec<f64> { values.iter().zip(&shift).map(|(value, by)| value + by).collect() };
+        let mut at = shifted(x);
+        let moved = Bounds::new(shifted(bounds.lower()), shifted(bounds.upper())).ok()?;
+        moved.project(&mut at);
+        let back = move |y: &[f64], r: &mut [f64]| {
+            let mut x: Vec<f64> = y.iter().zip(&shift).map(|(value, by)| value - by).collect();
+            bounds.project(&mut x);
+            fun.fill(&x, r, |result, r| fill(result, r, "fun"))
+        };
+        let mut problem = FiniteDifference::new(x.len(), m, back).with_bounds(moved);
+        problem = problem.with_difference(how).with_accuracy(accuracy);
+        if let Some(sparsity) = sparsity {
+            problem = problem.with_sparsity(sparsity).ok()?;
+        }
+        linearized(&mut problem, &at)
+    })
 }
 
 impl Settings {
     /// Solves, and computes residuals and derivatives at the end.
     fn solve<P: LeastSquares<f64>>(self, mut problem: P) -> Result<Solved, String> {
-        let Settings { start, solver, loss, callback } = self;
+        let Settings { start, solver, loss, callback, at_end } = self;
         let mut observer = |record: &IterationRecord<f64>, x: &[f64]| match &callback {
             Some(function) if record.accepted => match function.call(x, |_| Ok(())) {
                 Ok(()) => ControlFlow::Continue(()),
@@ -168,28 +228,14 @@ impl Settings {
             }
         };
         let report = report.map_err(|error: SolveError| error.to_string())?;
-        let (m, n) = (problem.residual_count(), start.len());
-        let mut r = vec![f64::NAN; m];
-        let mut jacobian = Vec::new();
-        let is_known = match problem.capabilities().blocks() {
-            // Entries of a sparse Jacobian, row after row.
-            Some(blocks) => {
-                let mut row = 0;
-                let visited = blocks.linearize_blocks(&report.x, &mut |of_row, entries| {
-                    r[row] = of_row[0];
-                    row += 1;
-                    jacobian.extend_from_slice(entries);
-                });
-                visited.is_ok()
-            }
-            None => {
-                jacobian.resize(m * n, f64::NAN);
-                problem.linearize(&report.x, 0, &mut r, &mut jacobian).is_ok()
-            }
+        let linearized = match at_end {
+            Some(linearize) => linearize(&report.x).and_then(|(mut r, jacobian)| {
+                problem.residuals(&report.x, 0, &mut r).ok()?;
+                Some((r, jacobian))
+            }),
+            None => linearized(&mut problem, &report.x),
         };
-        if !is_known {
-            return Err("the residuals could not be evaluated at the end".to_owned());
-        }
+        let (r, jacobian) = linearized.ok_or("the residuals could not be evaluated at the end")?;
         Ok(Solved { report, r, jacobian })
     }
 }
@@ -241,7 +287,7 @@ pub fn least_squares<'py>(
     let of_callback = FirstException::default();
     let callback = given::<Py<PyAny>>(options, "callback")?.map(|own| with(&of_callback, own));
     let has_callback = callback.is_some();
-    let settings = Settings { start, solver, loss: loss.map(|loss| (loss, scale)), callback };
+    let mut settings = Settings { start, solver, loss: loss.map(|loss| (loss, scale)), callback, at_end: None };
     let n = settings.start.len();
     let bounds = match given::<(Vec<f64>, Vec<f64>)>(options, "bounds")? {
         Some((lower, upper)) => Bounds::new(lower, upper).map_err(value_error)?,
@@ -273,15 +319,18 @@ pub fn least_squares<'py>(
             });
             run::here(py, || settings.solve(Bounded::new(both, bounds).map_err(|error| error.to_string())?))
         } else {
-            let by = given::<String>(options, "difference")?;
             let accuracy = given(options, "accuracy")?.unwrap_or(f64::EPSILON);
+            let how =
+                given::<String>(options, "difference")?.map_or(Ok(Difference::Central), |name| difference(&name))?;
+            let sparsity = match given::<Vec<Vec<usize>>>(options, "sparsity")? {
+                Some(rows) => Some(Sparsity::new(n, rows).map_err(value_error)?),
+                None => None,
+            };
+            settings.at_end = Some(at_end(fun.clone(), bounds.clone(), how, accuracy, sparsity.clone(), residuals));
             let fun = move |x: &[f64], r: &mut [f64]| fun.fill(x, r, |result, r| fill(result, r, "fun"));
-            let mut fun = FiniteDifference::new(n, residuals, fun).with_bounds(bounds).with_accuracy(accuracy);
-            if let Some(name) = by {
-                fun = fun.with_difference(difference(&name)?);
-            }
-            if let Some(rows) = given::<Vec<Vec<usize>>>(options, "sparsity")? {
-                let sparsity = Sparsity::new(n, rows).map_err(value_error)?;
+            let mut fun = FiniteDifference::new(n, residuals, fun).with_bounds(bounds);
+            fun = fun.with_difference(how).with_accuracy(accuracy);
+            if let Some(sparsity) = sparsity {
                 fun = fun.with_sparsity(sparsity).map_err(value_error)?;
             }
             run::here(py, || settings.solve(fun))
