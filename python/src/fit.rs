@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use marquardt::curve::{Comparison, Curve, CurveError, FitSummary, FittedParameter, ParameterState, Warning};
-use marquardt::models::Guess;
-use marquardt::solver::{CancelToken, Status};
+use marquardt::solver::CancelToken;
 use marquardt::{CurveFit, FittedCurve, Tie};
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods, ToPyArray};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{FirstException, runtime_error, value_error};
 use crate::interval::{BandColumns, EndedInterval, columns, ended, matrix};
-use crate::model::{Model, Source};
-use crate::options::{apply, given};
+use crate::model::Model;
+use crate::prepare::{Data, Purpose, place, prepared};
 use crate::run;
+use crate::status::status_word;
 
 /// The result of a fit, which owns what it was made of.
 #[pyclass(frozen, module = "marquardt._engine")]
@@ -22,65 +22,6 @@ pub struct Fit {
     fitted: Arc<FittedCurve<'static, f64>>,
     /// The exception that a user's function raises during what follows the fit.
     exception: Option<FirstException>,
-}
-
-/// Data and start of a fit.
-pub struct Data<'a, 'py> {
-    pub x: &'a PyReadonlyArray2<'py, f64>,
-    pub y: &'a PyReadonlyArray1<'py, f64>,
-    /// A guess unless it is given.
-    pub start: Option<Vec<f64>>,
-}
-
-/// What is done with a fit that is ready.
-pub trait Purpose {
-    /// The result.
-    type Output;
-
-    fn run<C: Curve<f64> + 'static>(self, fit: CurveFit<'static, f64, C>) -> Self::Output;
-}
-
-/// Prepares the fit of a model, and hands it to what is to be done with it.
-pub fn prepared<P: Purpose>(
-    model: &Model,
-    data: &Data<'_, '_>,
-    options: &Bound<'_, PyDict>,
-    token: &CancelToken,
-    purpose: P,
-) -> PyResult<P::Output> {
-    let (x, y) = (data.x.as_array(), data.y.as_array());
-    let start = data.start.as_deref();
-    fn of_model<M: Guess<f64> + marquardt::Model<f64> + Clone + 'static>(
-        model: &M,
-        x: numpy::ndarray::ArrayView2<'_, f64>,
-        y: numpy::ndarray::ArrayView1<'_, f64>,
-        start: Option<&[f64]>,
-    ) -> CurveFit<'static, f64, marquardt::curve::FromModel<M>> {
-        match start {
-            Some(start) => CurveFit::model(model.clone(), x, y, start).into_owned(),
-            None => CurveFit::guessed(model.clone(), x, y).into_owned(),
-        }
-    }
-    Ok(match &model.source {
-        Source::Built(formula) => purpose.run(apply(of_model(formula, x, y, start), options, None, token)?),
-        Source::Any(model) => purpose.run(apply(of_model(model, x, y, start), options, None, token)?),
-        Source::Callable(callable) => {
-            let ones = vec![1.0; callable.parameters.len()];
-            let start = start.unwrap_or(&ones);
-            if callable.has_jacobian() {
-                let fit = CurveFit::curve(callable.clone(), x, y, start).into_owned();
-                return Ok(purpose.run(apply(fit, options, None, token)?));
-            }
-            let own = callable.clone();
-            let responses = move |x: &[f64], b: &[f64], y: &mut [f64]| own.responses(x, b, y);
-            let fit = CurveFit::numeric_rows(responses, callable.difference, x, y, start).into_owned();
-            let fit = match given::<f64>(options, "accuracy")? {
-                Some(accuracy) => fit.accuracy(accuracy),
-                None => fit,
-            };
-            purpose.run(apply(fit, options, Some(&callable.parameters), token)?)
-        }
-    })
 }
 
 /// Fits here, or elsewhere.
@@ -100,18 +41,6 @@ impl Purpose for Solve<'_> {
             true => Ok(run::here(py, || fit.fit())),
             false => run::elsewhere(py, threads, || token.cancel(), || fit.fit()),
         }
-    }
-}
-
-/// Whether the work of a fit stays on the calling thread; the exceptions of a function of Python.
-pub fn place(model: &Model, data: &Data<'_, '_>) -> (bool, Option<FirstException>) {
-    match &model.source {
-        Source::Callable(callable) => (true, Some(callable.exception.clone())),
-        Source::Built(formula) => {
-            let is_short = run::is_short(data.y.len(), marquardt::Model::<f64>::parameter_count(formula));
-            (is_short && data.start.is_some(), None)
-        }
-        Source::Any(model) => (data.start.is_some() && run::is_short(data.y.len(), model.parameters().len()), None),
     }
 }
 
@@ -137,25 +66,6 @@ pub fn fit<'py>(
     }
     let fitted = solved?.map_err(value_error)?;
     Ok(Fit::new(fitted, exception))
-}
-
-/// A word for a status.
-pub fn status_word(status: Status) -> &'static str {
-    match status {
-        Status::GradientTolerance => "gtol",
-        Status::CostTolerance => "ftol",
-        Status::StepTolerance => "xtol",
-        Status::ResidualsVanished => "zero",
-        Status::TargetCost => "target",
-        Status::MaxIterations => "max_iterations",
-        Status::MaxEvaluations => "max_evaluations",
-        Status::TimeLimit => "time",
-        Status::Cancelled => "cancelled",
-        Status::FlatValley => "flat",
-        Status::NoProgress => "no_progress",
-        Status::WrongDerivatives => "wrong_derivatives",
-        _ => "failed",
-    }
 }
 
 fn state_word(parameter: &FittedParameter<f64>) -> &'static str {
@@ -464,9 +374,12 @@ impl Fit {
     }
 }
 
+/// Name, AICc, difference from the best, weight, and BIC.
+type ComparedFit = (String, f64, f64, f64, f64);
+
 /// Names, AICc, differences from the best, weights and BIC of fits to the same data, best first.
 #[pyfunction]
-pub fn compare(fits: Vec<(String, PyRef<'_, Fit>)>) -> PyResult<Vec<(String, f64, f64, f64, f64)>> {
+pub fn compare(fits: Vec<(String, PyRef<'_, Fit>)>) -> PyResult<Vec<ComparedFit>> {
     let named = fits.iter().map(|(name, fit)| (name.clone(), fit.fitted.criteria()));
     let comparison = Comparison::of(named).map_err(value_error)?;
     let row = |fit: &marquardt::curve::Compared<f64>| {

@@ -8,9 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::value_error;
-use crate::fit::{Data, Fit, Purpose, prepared};
+use crate::fit::Fit;
 use crate::model::{Model, Source};
 use crate::options::{given, loss};
+use crate::prepare::{Data, Purpose, prepared};
 use crate::run;
 
 /// Adds a data set.

@@ -15,10 +15,10 @@ use pyo3::types::PyDict;
 
 use crate::callable::{difference, fill, fill_matrix};
 use crate::errors::{FirstException, value_error};
-use crate::fit::status_word;
 use crate::model::{Model, Source};
 use crate::options::{given, loss};
 use crate::run;
+use crate::status::status_word;
 
 /// A function of Python of one array.
 #[derive(Clone)]
@@ -26,8 +26,11 @@ struct Function {
     function: Arc<Py<PyAny>>,
     exception: FirstException,
     /// The last values, which the end of a solve asks for once more.
-    known: Arc<Mutex<Vec<(Vec<f64>, Vec<f64>)>>>,
+    known: Arc<Mutex<Vec<Evaluation>>>,
 }
+
+/// A point, and the values there.
+type Evaluation = (Vec<f64>, Vec<f64>);
 
 /// Values of a function that are kept.
 const KEPT: usize = 3;

@@ -11,8 +11,10 @@ mod model;
 mod multi_start;
 mod network;
 mod options;
+mod prepare;
 mod program;
 mod run;
+mod status;
 
 use pyo3::prelude::*;
 

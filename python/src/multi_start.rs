@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::value_error;
-use crate::fit::{Data, Fit, Purpose, place, prepared};
+use crate::fit::Fit;
 use crate::model::Model;
+use crate::prepare::{Data, Purpose, place, prepared};
 use crate::run;
 
 /// Ranges of starts: name, low, high, and whether they are spread by their logarithms.

@@ -36,9 +36,12 @@ pub fn stay_on_this_thread() {
     });
 }
 
+/// Pools by process and number of threads.
+type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
+
 /// The pool of this many threads of this process; 0 for one to a core. A process that was forked has new ones.
 fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
-    static POOLS: Mutex<Option<HashMap<(u32, usize), Arc<ThreadPool>>>> = Mutex::new(None);
+    static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
     let key = (std::process::id(), threads);
     let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let pools = pools.get_or_insert_default();
