@@ -99,7 +99,8 @@ def curve_fit(
     Warns
     -----
     OptimizeWarning
-        If the covariance could not be estimated.
+        If the covariance could not be estimated, or nothing can be concluded: a parameter ran away, or a constant describes the data
+        better.
 
     Examples
     --------
@@ -183,6 +184,9 @@ def curve_fit(
         warnings.warn("Covariance of the parameters could not be estimated", warning_class(), stacklevel=2)
     if (status == "no_progress" or is_rough) and not fitted.is_converged:
         warnings.warn(f"The fit may be no minimum: {fitted.message}", warning_class(), stacklevel=2)
+    for sentence, is_unusable in fitted.warnings:
+        if is_unusable:
+            warnings.warn(sentence, warning_class(), stacklevel=2)
     if not full_output:
         return popt, pcov
     infodict: dict[str, Any] = {"nfev": fitted.evaluations[0], "fvec": fitted.residuals(True)}

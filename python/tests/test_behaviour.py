@@ -294,6 +294,13 @@ def test_undetermined_parameters_warn() -> None:
     assert result.warnings and result.params["b"].stderr == np.inf
 
 
+def test_what_is_worse_than_a_constant_warns() -> None:
+    with pytest.warns(Warning, match="worse than their mean"):
+        curve_fit(lambda x, a: a * x, T, 50 - T, [1])
+    with pytest.warns(Warning, match="ran away"):
+        curve_fit(lambda x, a, b: a * x / (b + x), T + 0.1, 3 * (T + 0.1), [1, 1])
+
+
 def test_warnings_do_not_escape_from_recording() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
