@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import json
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -304,6 +302,8 @@ class Fit:
         return f"<Fit {values}{'' if self.success else ', not converged'}>"
 
     def _repr_html_(self) -> str:
+        import html
+
         rows = "".join(
             f"<tr><td>{html.escape(p.name)}</td><td>{p.value:.8g}</td><td>{p.stderr:.3g}</td><td>{html.escape(p.state)}</td></tr>"
             for p in self.params.values()
@@ -318,6 +318,8 @@ class Fit:
 
     def summary(self) -> dict[str, Any]:
         """The report as a dictionary."""
+        import json
+
         return json.loads(self._fitted.summary_json())
 
     def to_json(self) -> str:
