@@ -106,8 +106,8 @@ impl Difference {
         self.stencil_of(self.step(x), x, lower, upper)
     }
 
-    /// Fills column `j` of the rows of a Jacobian at `x`, whose residuals are `r`, with the differences that `fill` computes for
-    /// a stencil within the bounds.
+    /// Fills column `j` of the rows of a Jacobian at `x`, whose residuals are `r` and have this relative accuracy, with the differences that
+    /// `fill` computes for a stencil within the bounds.
     ///
     /// A step in proportion to a small `x[j]` may change the residuals by less than their rounding. Where that could hide a gradient,
     /// slopes are taken from further away, at most by 0.01, as far as they agree with those from nearby.
@@ -115,12 +115,12 @@ impl Difference {
         self,
         x: &[T],
         j: usize,
-        bounds: (T, T),
+        (bounds, accuracy): ((T, T), T),
         r: &[T],
         jacobian: &mut [T],
         fill: impl FnMut(Stencil<T>, &mut [T]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.fill_strided(x[j], bounds, T::EPSILON, r, (jacobian, j, x.len()), fill)
+        self.fill_strided(x[j], bounds, accuracy, r, (jacobian, j, x.len()), fill)
     }
 
     /// The slopes of all residuals by one variable at `x`, as [`fill_column`](Self::fill_column) finds them, of residuals `r` with this

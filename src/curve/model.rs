@@ -173,6 +173,22 @@ fn rows<T>(x: &[T], width: usize, count: usize) -> impl Iterator<Item = &[T]> {
 pub struct FromModel<M>(pub(in crate::curve) M);
 
 impl<M> FromModel<M> {
+    /// The curve of a model, for problems that are put together by hand; [`CurveFit::model`](crate::CurveFit::model) takes the model itself.
+    ///
+    /// ```
+    /// use marquardt::Formula;
+    /// use marquardt::curve::{Curve, FromModel};
+    ///
+    /// let curve = FromModel::new(Formula::parse("a * x^2")?);
+    /// let (mut y, mut jacobian) = ([0.0; 2], [0.0; 2]);
+    /// curve.linearize(&[1.0, 2.0], 1, &[3.0], &mut y, &mut jacobian)?;
+    /// assert_eq!((y, jacobian), ([3.0, 12.0], [1.0, 4.0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(model: M) -> Self {
+        FromModel(model)
+    }
+
     /// The model.
     pub(super) fn model(&self) -> &M {
         &self.0
@@ -382,7 +398,7 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
     fn differentiate(&self, x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool> {
         let mut moved = b.to_vec();
         for (j, &(lower, upper)) in self.bounds.iter().enumerate() {
-            self.difference.fill_column(b, j, (lower, upper), y, jacobian, |stencil, jacobian| {
+            self.difference.fill_column(b, j, ((lower, upper), T::EPSILON), y, jacobian, |stencil, jacobian| {
                 let rows = rows(x, width, y.len());
                 for ((&y, row), x) in y.iter().zip(jacobian.chunks_exact_mut(b.len())).zip(rows) {
                     let [first, second] = stencil.points().map(|point| match point {

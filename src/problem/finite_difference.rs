@@ -36,6 +36,8 @@ pub struct FiniteDifference<T, F> {
     residuals: usize,
     function: F,
     difference: Difference,
+    /// Relative accuracy of the residuals.
+    accuracy: T,
     bounds: Option<Bounds<T>>,
     sparsity: Option<Sparsity>,
     x: Vec<T>,
@@ -55,6 +57,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
             residuals,
             function,
             difference: Difference::default(),
+            accuracy: T::EPSILON,
             bounds: None,
             sparsity: None,
             x: Vec::new(),
@@ -68,6 +71,29 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
     /// Chooses forward or central differences.
     pub fn with_difference(mut self, difference: Difference) -> Self {
         self.difference = difference;
+        self
+    }
+
+    /// Sets the relative accuracy of the residuals, such as that of single precision, or the tolerance of an integrator: steps of dense
+    /// differences are in proportion to its square root (forward) or cube root (central). By default they are accurate to the last
+    /// digit, and no smaller value has an influence.
+    ///
+    /// ```
+    /// use marquardt::LevenbergMarquardt;
+    /// use marquardt::problem::FiniteDifference;
+    ///
+    /// // Computed in single precision.
+    /// let mut root = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+    ///     r[0] = f64::from((x[0] * x[0] - 2.0) as f32);
+    ///     Ok(())
+    /// })
+    /// .with_accuracy(f64::from(f32::EPSILON));
+    /// let report = LevenbergMarquardt::new().minimize(&mut root, &[1.0])?;
+    /// assert!((report.x[0] - 2.0_f64.sqrt()).abs() < 1e-6);
+    /// # Ok::<(), marquardt::SolveError>(())
+    /// ```
+    pub fn with_accuracy(mut self, relative: T) -> Self {
+        self.accuracy = relative.max(T::EPSILON);
         self
     }
 
@@ -299,7 +325,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
         for (j, &center) in x.iter().enumerate() {
             let range = self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
             let FiniteDifference { function, x: moved, ahead, behind, .. } = self;
-            self.difference.fill_column(x, j, range, r, jacobian, |stencil, jacobian| {
+            self.difference.fill_column(x, j, (range, self.accuracy), r, jacobian, |stencil, jacobian| {
                 differ(function, moved, [&mut *ahead, &mut *behind], x, r.len(), &[(j, stencil)])?;
                 let values = r.iter().zip(ahead.iter().zip(&*behind));
                 for (row, (&here, (&ahead, &behind))) in jacobian.chunks_exact_mut(x.len()).zip(values) {
@@ -323,7 +349,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> Capabilit
     }
 
     fn derivatives_are_rough(&mut self) -> bool {
-        self.difference.is_rough(T::EPSILON)
+        self.difference.is_rough(self.accuracy)
     }
 
     fn keep_evaluations(&mut self, keeps: bool) {

@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::function::Call;
 use super::program::{Address, Builder, Instruction, LARGEST_ORDER, LONGEST, Operator, Program};
 use crate::curve::Model;
+use crate::curve::models::Guess;
 use crate::real::Real;
 
 /// Builder of a [`BuiltFormula`]: its expressions are handles, of which each may be used many times, and is computed once.
@@ -274,6 +275,13 @@ impl<T: Real> Model<T> for BuiltFormula {
     super::program_methods!();
 }
 
+/// The start is found by the search that [`Formula`](crate::Formula) makes.
+impl<T: Real> Guess<T> for BuiltFormula {
+    fn guess(&self, x: &[T], y: &[T]) -> Vec<T> {
+        super::start::start(&self.program, self.parameters.len(), x, y)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,6 +305,22 @@ mod tests {
             // Parameters of a text come in the order in which they occur.
             assert_eq!(value, parsed.response(&[x], &[b, a]));
         }
+    }
+
+    #[test]
+    fn a_start_is_guessed_as_for_a_text() {
+        let mut builder = FormulaBuilder::new();
+        let (x, a, k) = (builder.predictor("x"), builder.parameter("a"), builder.parameter("k"));
+        let product = builder.multiply(k, x);
+        let exponent = builder.negate(product);
+        let power = builder.call("exp", &[exponent]);
+        let value = builder.multiply(a, power);
+        let built = builder.finish(value).unwrap();
+        let x: Vec<f64> = (0..40).map(|i| 25.0 * f64::from(i)).collect();
+        let y: Vec<f64> = x.iter().map(|x| 3e4 * (-4e-3 * x).exp()).collect();
+        let start = built.guess(&x, &y);
+        assert_eq!(start, Formula::parse("a * exp(-k * x)").unwrap().guess(&x, &y));
+        assert!((start[1] - 4e-3).abs() < 1e-3, "{start:?}");
     }
 
     /// Chains of shared expressions, which a text would double at each step.

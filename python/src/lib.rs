@@ -1,0 +1,38 @@
+//! The engine of the Python package `marquardt`: fits over NumPy's arrays. What users meet is written in Python, over this module.
+
+mod callable;
+mod errors;
+mod fit;
+mod global;
+mod interval;
+mod least_squares;
+mod many;
+mod model;
+mod multi_start;
+mod network;
+mod options;
+mod prepare;
+mod program;
+mod run;
+mod status;
+
+use pyo3::prelude::*;
+
+/// Names that the package's Python files import.
+#[pymodule]
+mod _engine {
+    #[pymodule_export]
+    use crate::fit::{Fit, compare, fit};
+    #[pymodule_export]
+    use crate::global::{global_fit, predict_group};
+    #[pymodule_export]
+    use crate::least_squares::least_squares;
+    #[pymodule_export]
+    use crate::many::{fit_many, fit_many_single};
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::multi_start::multi_start;
+    #[pymodule_export]
+    use crate::network::train_network;
+}
