@@ -19,6 +19,7 @@ fn csv(heading: &str, count: i32, row: impl Fn(f64, f64) -> Vec<f64>) -> String 
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("enzyme.csv", documents::read("examples/data/enzyme.csv"));
+    folder.write("map.g2o", documents::read("examples/data/tiny_grid.g2o"));
     for name in ["density.csv", "cap.csv", "plate.csv", "spectrum.csv", "line.csv"] {
         folder.write(name, documents::read(&format!("tests/command/gnuplot/{name}")));
     }
@@ -126,7 +127,7 @@ fn commands(text: &str) -> Vec<String> {
 fn examples_of_the_help_run() {
     let folder = folder();
     let mut count = 0;
-    for subcommand in ["", "fit", "compare", "many", "predict", "models", "completions", "man"] {
+    for subcommand in ["", "fit", "compare", "many", "predict", "graph", "models", "completions", "man"] {
         let help: Vec<&str> = [subcommand, "--help"].into_iter().filter(|argument| !argument.is_empty()).collect();
         let help = run(&help).solved();
         // Of a description, whose lines end anywhere: up to the file that is written.

@@ -12,6 +12,7 @@ mod examples;
 mod files;
 mod fit;
 mod gnuplot;
+mod graph;
 mod groups;
 mod live;
 mod many;

@@ -14,6 +14,7 @@ mod data;
 mod equations;
 mod failure;
 mod fit;
+mod graph;
 mod group_results;
 mod groups;
 mod inference;
@@ -73,6 +74,7 @@ fn run(command: &Command) -> Result<Ending, Failure> {
         Command::Compare(arguments) => compare::run(arguments),
         Command::Many(arguments) => many::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
+        Command::Graph(arguments) => graph::run(arguments),
         Command::Models(arguments) => models::run(arguments),
         Command::Completions { shell } => shell::completions(*shell),
         Command::Man => shell::man_page(),

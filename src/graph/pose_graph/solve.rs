@@ -34,6 +34,8 @@ pub struct PoseGraphReport {
     pub start: Start,
     /// Cost of the poses as they were given.
     pub given_cost: f64,
+    /// Cost of each edge in the end, before its loss: half of its squared residuals.
+    pub edge_costs: Vec<f64>,
     /// Indices of the edges that were taken as false, and left out.
     pub false_edges: Vec<usize>,
 }
@@ -121,6 +123,11 @@ impl PoseGraphSolver {
         };
         built.read_into(graph)?;
         let false_edges = false_blocks.iter().map(ResidualBlock::index).collect();
-        Ok(PoseGraphReport { report, start, given_cost, false_edges })
+        let edge_cost = |&edge: &ResidualBlock| {
+            let residuals = built.problem.residuals(edge)?;
+            Ok(0.5 * residuals.iter().map(|r| r * r).sum::<f64>())
+        };
+        let edge_costs = built.edges.iter().map(edge_cost).collect::<Result<_, GraphError>>()?;
+        Ok(PoseGraphReport { report, start, given_cost, edge_costs, false_edges })
     }
 }

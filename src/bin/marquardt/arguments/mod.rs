@@ -7,6 +7,7 @@ mod data;
 mod equations;
 mod fit;
 mod formats;
+mod graph;
 mod many;
 mod method;
 mod output;
@@ -23,6 +24,7 @@ pub use data::DataArguments;
 pub use equations::EquationArguments;
 pub use fit::FitArguments;
 pub use formats::FormatArguments;
+pub use graph::GraphArguments;
 pub use many::ManyArguments;
 pub use method::MethodArguments;
 pub use output::OutputArguments;
@@ -57,6 +59,8 @@ pub enum Command {
     Many(Box<ManyArguments>),
     /// Predicts from a stored fit, with bands
     Predict(Box<PredictArguments>),
+    /// Finds the poses of a graph of measured relative poses, as robots and cameras make it
+    Graph(GraphArguments),
     /// Lists the models, their parameters and formulas
     Models(ModelsArguments),
     /// Prints completions for a shell, for example: marquardt completions bash > marquardt.bash
