@@ -350,8 +350,8 @@ proptest! {
         let mut random = Noise(seed);
         let side = 6;
         let place = |k: usize| {
-            let (row, column) = (k / side, if (k / side) % 2 == 0 { k % side } else { side - 1 - k % side });
-            Pose2::new(column as f64, row as f64, if (k / side) % 2 == 0 { 0.0 } else { PI })
+            let (row, column) = (k / side, if (k / side).is_multiple_of(2) { k % side } else { side - 1 - k % side });
+            Pose2::new(column as f64, row as f64, if (k / side).is_multiple_of(2) { 0.0 } else { PI })
         };
         let truth: Vec<Pose2<f64>> = (0..side * side).map(place).collect();
         let beside = (side..truth.len()).map(|k| (2 * (k / side) * side - 1 - k, k)).filter(|&(a, b)| b - a > 1);
