@@ -8,7 +8,6 @@ use crate::arguments::FitArguments;
 use crate::assignments::NamedValue;
 use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
-use crate::data::SelectedData;
 use crate::failure::{Ending, Failure, quoted};
 use crate::fit::{outlier_table, places, title, titled};
 use crate::group_results::{GroupReport, GroupResults};
@@ -18,6 +17,7 @@ use crate::page::FitOnPage;
 use crate::parameter_tests::parameter_tests;
 use crate::pictures::Pictures;
 use crate::report::FitReport;
+use crate::selected_data::SelectedData;
 use crate::stored::FitOfColumns;
 use crate::terminal::{note, red};
 

@@ -10,9 +10,9 @@ use marquardt::statistics::Test;
 use crate::arguments::FitArguments;
 use crate::assignments::Replicates;
 use crate::contours::Regions;
-use crate::data::SelectedData;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::selected_data::SelectedData;
 use crate::table::{Cell, ResultTable};
 use crate::terminal;
 

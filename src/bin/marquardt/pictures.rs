@@ -7,11 +7,11 @@ use marquardt::curve::Plot;
 
 use crate::arguments::FitArguments;
 use crate::contours::InferencePictures;
-use crate::data::SelectedData;
 use crate::failure::Failure;
 use crate::fit::residuals;
 use crate::output;
 use crate::page::{FitOnPage, FitPage};
+use crate::selected_data::SelectedData;
 use crate::table::ResultTable;
 
 /// Draws a view of a complex curve.

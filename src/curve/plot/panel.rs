@@ -48,7 +48,7 @@ pub(super) fn fitted<DB: DrawingBackend>(
     room: u32,
 ) -> DrawResult<(String, f64), DB> {
     let room = f64::from(room);
-    let size = size * (room / width(area, text, size)?.max(1.0)).clamp(0.75, 1.0);
+    let size = size * (room / width(area, text, size)?.max(1.0)).clamp(style::SMALLEST, 1.0);
     let mut fitted = text.to_owned();
     while !fitted.is_empty() && width(area, &fitted, size)? > room {
         fitted = fitted.chars().take(fitted.chars().count().saturating_sub(2)).chain(['…']).collect();

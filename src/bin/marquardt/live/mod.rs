@@ -13,8 +13,8 @@ use marquardt::digits;
 use marquardt::solver::IterationRecord;
 
 use crate::arguments::OutputArguments;
-use crate::data::SelectedData;
 use crate::failure::{Failure, quoted};
+use crate::selected_data::SelectedData;
 use crate::terminal;
 use axis::Axis;
 use canvas::{Canvas, PLAIN_CURVE, PLAIN_DATUM, braille, colour};

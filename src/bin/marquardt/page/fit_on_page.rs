@@ -5,9 +5,9 @@ use marquardt::curve::{FitSummary, PlotError, Profile, Series};
 use serde_json::{Value, json};
 
 use super::points::{Kept, Points, quantiles, rounded};
-use crate::data::SelectedData;
 use crate::failure::{Ending, Failure};
 use crate::report::FitReport;
+use crate::selected_data::SelectedData;
 
 /// Approximate number of points of all series of a page, the smallest number of a series, and the number of points beyond which it is
 /// smaller.
