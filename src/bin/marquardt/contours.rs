@@ -5,7 +5,7 @@ use marquardt::curve::{Contour, Plot, Profile, ProfileError, Series};
 
 use crate::arguments::{ContourArguments, FitArguments};
 use crate::failure::{Failure, quoted};
-use crate::inference::Inference;
+use crate::inference::{Inference, no_profile};
 use crate::output;
 use crate::table::{Cell, ResultTable};
 
@@ -46,7 +46,7 @@ impl Regions {
                 Err(error @ (ProfileError::NotFree { .. } | ProfileError::SameParameter { .. })) => {
                     return Err(refuse(error.to_string()));
                 }
-                Err(error) => failed.push((level, error.to_string())),
+                Err(error) => failed.push((level, no_profile(fit, &[first, second], &error))),
             }
         }
         Ok(Some(Regions { contours, failed, estimate }))

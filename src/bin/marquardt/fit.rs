@@ -89,7 +89,7 @@ pub fn finish(
     };
     let mut pictures = Pictures::of(arguments, 1);
     pictures.add("", &shown)?;
-    pictures.write(report.summary.title.as_deref().unwrap_or_default(), data, None)?;
+    pictures.write(report.summary.title.as_deref().unwrap_or_default(), data, None, &[])?;
     let digits = arguments.output.digits;
     output::print(&arguments.output.formats, |format| report.render(format), || report.to_text(digits))?;
     fit.warnings().iter().for_each(|warning| note(format_args!("warning: {warning}")));

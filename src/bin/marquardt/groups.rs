@@ -100,7 +100,7 @@ impl<'a> GroupFits<'a> {
         let ending = match (self.groups.is_empty(), failed.len()) {
             (true, 1) => return Err(failed.swap_remove(0)),
             (true, _) => Ending::BadInput,
-            (false, _) => self.finish(results, pictures)?,
+            (false, _) => self.finish(results, pictures, &failed)?,
         };
         for failure in &failed {
             note(format_args!("{} {}", red("error:"), failure.one_line()));
@@ -109,7 +109,13 @@ impl<'a> GroupFits<'a> {
     }
 
     /// Fits all groups together if they share parameters, tests, prints and draws.
-    fn finish(mut self, mut results: GroupResults<'_>, mut pictures: Pictures<'_>) -> Result<Ending, Failure> {
+    /// Groups that have `failed` are on the page.
+    fn finish(
+        mut self,
+        mut results: GroupResults<'_>,
+        mut pictures: Pictures<'_>,
+        failed: &[Failure],
+    ) -> Result<Ending, Failure> {
         let GroupFits { arguments, curve, .. } = self;
         if !arguments.groups.share.is_empty() {
             self.look_for_starts();
@@ -121,7 +127,7 @@ impl<'a> GroupFits<'a> {
             note(format_args!("note: --live draws the first {drawn} of {all} groups"));
         }
         let first = &self.groups[0].data;
-        pictures.write(&title(arguments, curve.name(), first), first, results.tests.as_ref())?;
+        pictures.write(&title(arguments, curve.name(), first), first, results.tests.as_ref(), failed)?;
         results.print(arguments)?;
         results.note_warnings();
         Ok(results.ending())

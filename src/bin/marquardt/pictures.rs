@@ -79,7 +79,14 @@ impl<'r> Pictures<'r> {
     }
 
     /// Draws and writes all that is asked for, with the labels of these data unless others are given.
-    pub fn write(self, title: &str, data: &SelectedData, tests: Option<&ResultTable>) -> Result<(), Failure> {
+    /// The page has the `tests` of groups, and the reasons for which some have `failed`.
+    pub fn write(
+        self,
+        title: &str,
+        data: &SelectedData,
+        tests: Option<&ResultTable>,
+        failed: &[Failure],
+    ) -> Result<(), Failure> {
         let output = &self.arguments.output;
         let [x, y] = [(&output.x_label, &data.labels[0]), (&output.y_label, &data.labels[1])]
             .map(|(given, own)| given.as_ref().unwrap_or(own));
@@ -101,7 +108,7 @@ impl<'r> Pictures<'r> {
             output::write(path, &self.residuals.to_csv()?)?;
         }
         match &output.report {
-            Some(path) => self.page.write(path, self.arguments, title, tests),
+            Some(path) => self.page.write(path, self.arguments, title, tests, failed),
             None => Ok(()),
         }
     }

@@ -180,7 +180,7 @@ fn remedy(text: &str) -> String {
     if orders.into_iter().any(|order| Moment::parse(text, Some(order)).is_some()) {
         return match Moment::parse(text, None) {
             None => "; it is a date if the option date-order says where day and month are".to_owned(),
-            Some(_) => "; it is a date or a time, but the first value of the column is not".to_owned(),
+            Some(_) => "; it is a date or a time, but the first value of the column is of another kind".to_owned(),
         };
     }
     let is_decimal_comma = text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok();
@@ -204,7 +204,7 @@ mod tests {
             (">100", "above the limit \"100\""),
             ("LOD", "the option missing \"LOD\""),
             ("03/04/2024", "option date-order"),
-            ("2024-01-01", "the first value of the column is not"),
+            ("2024-01-01", "the first value of the column is of another kind"),
         ] {
             assert!(remedy(text).contains(expected), "{text}: {}", remedy(text));
         }

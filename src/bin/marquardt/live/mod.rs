@@ -26,7 +26,7 @@ pub const MOST_GROUPS: usize = 6;
 const PAUSE: Duration = Duration::from_millis(80);
 const SHARE: u32 = 10;
 
-/// Columns and rows where the output is no terminal, and limits of both.
+/// Columns, unless the environment has others, and rows where the output is no terminal, and limits of both.
 const PLAIN_SIZE: (usize, usize) = (80, 24);
 const COLUMNS: (usize, usize) = (20, 160);
 const ROWS: (usize, usize) = (3, 24);
@@ -142,7 +142,7 @@ impl Scene {
         let is_terminal = terminal::can_be_redrawn();
         let size = match term.size_checked() {
             Some((rows, columns)) => (usize::from(columns), usize::from(rows)),
-            None => PLAIN_SIZE,
+            None => (terminal::asked_columns().unwrap_or(PLAIN_SIZE.0), PLAIN_SIZE.1),
         };
         if drawn.size != size {
             // Lines of another width may have been broken: they are left where they are.

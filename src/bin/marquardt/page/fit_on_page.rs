@@ -5,6 +5,7 @@ use marquardt::curve::{FitSummary, PlotError, Profile, Series};
 use serde_json::{Value, json};
 
 use super::points::{Kept, Points, quantiles, rounded};
+use super::surface::surface;
 use crate::failure::{Ending, Failure};
 use crate::report::FitReport;
 use crate::selected_data::SelectedData;
@@ -89,6 +90,9 @@ impl FitOnPage<'_, '_> {
         value["group"] = self.name.into();
         let [x, y] = [0, 1].map(|axis| labels[axis].clone().unwrap_or_else(|| self.data[0].labels[axis].clone()));
         value["x_label"] = if self.is_over_x() { x } else { format!("fitted {y}") }.into();
+        if let [data] = self.data {
+            value["surface"] = surface(self.fit, data, &y);
+        }
         value["y_label"] = y.into();
         value["is_unusable"] = (self.report.ending() == Ending::Unusable).into();
         let covariance = self.fit.covariance();
