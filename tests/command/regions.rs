@@ -72,3 +72,14 @@ fn wrong_pairs_are_refused() {
     assert!(run(&["fit", "--contour", "vmax,km", "--contour-plot", "no.pdf"]).refused().starts_with("no.pdf: "));
     assert_eq!(run(&["fit", "--contour-points", "p.csv"]).code, 2);
 }
+
+#[test]
+fn what_the_data_do_not_determine_has_no_region() {
+    let folder = Folder::with(decay());
+    let fit = ["fit", "data.csv", "--formula", "a*exp(-k*t)+c+d", "--contour"];
+    let both = folder.run(&[&fit[..], &["c,d", "--contour-plot", "region.svg"]].concat()).solved();
+    assert_eq!(both.matches("the data determine neither \"c\" nor \"d\"").count(), 2, "{both}");
+    assert!(!folder.read("region.svg").contains("95 %"));
+    let one = folder.run(&[&fit[..], &["a,c", "--profile"]].concat()).solved();
+    assert!(one.contains("the data do not determine \"c\"") && !one.contains("fit again"), "{one}");
+}

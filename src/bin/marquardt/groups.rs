@@ -92,7 +92,8 @@ impl<'a> GroupFits<'a> {
     /// the worst.
     pub fn run(mut self, mut failed: Vec<Failure>) -> Result<Ending, Failure> {
         let arguments = self.arguments;
-        let mut pictures = Pictures::of(arguments, self.groups.len());
+        let fits = if arguments.groups.share.is_empty() { self.groups.len() } else { 1 };
+        let mut pictures = Pictures::of(arguments, fits);
         let mut results = GroupResults { by: self.by, reports: Vec::new(), shared: None, tests: None };
         if arguments.groups.share.is_empty() {
             failed.append(&mut self.fit_each(&mut results, &mut pictures));

@@ -49,7 +49,7 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
     let has_residuals = plot.series.iter().any(|series| !series.residuals.is_empty());
     let (width, height) = inner.dim_in_pixel();
     let height = height as i32 - px(BELOW);
-    let label_height = panel::width(area, &plot.residual_label, style::SMALLEST * style::LABEL)?;
+    let label_height = panel::width(area, &plot.residual_label, style::SMALLEST * style::LABEL)? + f64::from(px(2.0));
     let [least, most] = [RESIDUALS, MOST_RESIDUALS].map(|share| share * f64::from(height));
     let residual_height = if has_residuals { label_height.clamp(least, most) as i32 } else { 0 };
     let fit_height = if has_residuals { height - residual_height - px(GUTTER) } else { height };

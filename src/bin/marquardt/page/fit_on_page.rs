@@ -22,6 +22,9 @@ const FEW_SERIES: usize = 8;
 /// Largest step between the points of a curve that are kept.
 const LARGEST_STEP: usize = 24;
 
+/// Number of parameters up to which their correlations are shown.
+const MOST_CORRELATED: usize = 40;
+
 /// Significant digits of curves.
 const DIGITS: usize = 6;
 
@@ -98,8 +101,10 @@ impl FitOnPage<'_, '_> {
         let covariance = self.fit.covariance();
         let unit = if covariance.is_absolute() { Some(1.0) } else { self.fit.reduced_chi_square().map(f64::sqrt) };
         value["strip"] = unit.map_or(Value::Null, |unit| rounded(unit, DIGITS));
-        let correlation = covariance.correlation();
-        value["correlation"] = correlation.rows().into_iter().map(|row| column(row.iter().copied(), 3)).collect();
+        if self.fit.parameters().len() <= MOST_CORRELATED {
+            let correlation = covariance.correlation();
+            value["correlation"] = correlation.rows().into_iter().map(|row| column(row.iter().copied(), 3)).collect();
+        }
         value["profiles"] = self.report.inference.profiles.iter().map(profile).collect();
         Ok(value)
     }

@@ -234,7 +234,7 @@ function profileFigure({ name, line: [x, tau], interval: [low, high] }) {
 
 function correlations(fit) {
   const names = fit.parameters.map(p => p.name);
-  if (names.length < 2 || names.length > 40) return null;
+  if (names.length < 2 || !fit.correlation) return null;
   const isKnown = i => fit.parameters[i].standard_error > 0;
   const cell = (value, i, j) => {
     const td = make('td', { text: isKnown(i) && isKnown(j) ? minus((Math.round(100 * value) / 100 + 0).toFixed(2)) : '–' });

@@ -122,14 +122,14 @@ function mapSection(title, options, hint) {
   return section(title, tools, frame, map.scale, make('p', { class: 'hint', text: hint }));
 }
 
-/** A map with the names of its rows and columns. */
+/** A map with names of rows and columns, each with its place as a share of the side. */
 function withSides(frame, { width, height, sides }) {
-  const along = (names, count, edge) => names.slice(0, count).map((text, i) => {
+  const along = (names, edge) => names.map(([text, share]) => {
     const name = make('span', { text, 'aria-hidden': 'true' });
-    name.style[edge] = `${(100 * (i + 0.5)) / count}%`;
+    name.style[edge] = `${100 * share}%`;
     return name;
   });
-  const host = make('div', { class: 'sided' }, make('div', { class: 'above' }, ...along(sides[1], width, 'left')), make('div', { class: 'beside' }, ...along(sides[0], height, 'top')), frame);
+  const host = make('div', { class: 'sided' }, make('div', { class: 'above' }, ...along(sides[1], 'left')), make('div', { class: 'beside' }, ...along(sides[0], 'top')), frame);
   host.style.setProperty('--ratio', String(width / height));
   return host;
 }
@@ -150,9 +150,8 @@ function surfaceSection({ surface: known, y_label: label }) {
   const { cells, names, x, y, layer, points } = known;
   const middle = ([low, high], cell) => low + ((high - low) * (cell + 0.5)) / cells;
   const share = ([low, high], value) => (value - low) / (high - low);
-  // Numbers at every so many cells.
-  const along = of => Array.from({ length: cells }, (_, cell) => (cell % 18 === 9 ? number(of(cell), 3) : ''));
-  const sides = [along(row => middle(y, cells - 1 - row)), along(column => middle(x, column))];
+  const along = range => ticks(...range, 6, false).map(value => [number(value, 6), share(range, value)]).filter(([, at]) => at >= 0 && at <= 1);
+  const sides = [along(y).map(([text, at]) => [text, 1 - at]), along(x)];
   const disks = points.map(([at, height, value]) => [share(x, at), 1 - share(y, height), value]);
   const nameOf = (column, row) => [names.join(', '), `${number(middle(x, column), 4)}, ${number(middle(y, cells - 1 - row), 4)}`];
   const options = { width: cells, height: cells, layers: [{ ...layer, values: mapValues(layer), name: `fitted ${label}` }], disks, sides, nameOf };
@@ -186,7 +185,8 @@ function plateSection(names, quantities, values, act) {
   }).filter(layer => layer.shown[0] != null);
   if (!layers.length) return null;
   const of = (x, y) => wells.findIndex(([row, column]) => row === y && column === x);
-  const sides = [Array.from({ length: height }, (_, i) => plateRow(i)), Array.from({ length: width }, (_, i) => String(i + 1))];
+  const along = (count, nameOf) => Array.from({ length: count }, (_, i) => [nameOf(i), (i + 0.5) / count]);
+  const sides = [along(height, plateRow), along(width, i => String(i + 1))];
   const options = { width, height, layers, sides, nameOf: (x, y) => ['well', plateRow(y) + (x + 1)], act: (x, y) => of(x, y) >= 0 && act(of(x, y)) };
   return mapSection('Plate', options, 'Press a well to see its fit. Wells without a fit are grey.');
 }
