@@ -322,7 +322,12 @@ fn pages_of_plates_have_all_wells() {
 #[test]
 fn groups_that_cannot_be_fitted_are_on_the_page() {
     let row = |i: usize| {
-        format!("g{},{},{}\n", i / 5, i % 5, if i / 5 % 2 == 0 { (i % 5).to_string() } else { String::new() })
+        format!(
+            "g{},{},{}\n",
+            i / 5,
+            i % 5,
+            if (i / 5).is_multiple_of(2) { (i % 5).to_string() } else { String::new() }
+        )
     };
     let folder = Folder::with("g,x,y\n".to_owned() + &(0..2500).map(row).collect::<String>());
     let fit = ["fit", "data.csv", "--model", "linear", "--x", "x", "--y", "y", "--group-by", "g", "--omit-missing"];

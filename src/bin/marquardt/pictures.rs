@@ -1,4 +1,4 @@
-//! What is drawn and listed of fits, besides their reports: plots, residuals, and a page.
+//! Plots, residuals and pages of fits, besides their reports.
 
 use std::path::PathBuf;
 

@@ -283,7 +283,7 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a legend. Of all points, so many are drawn.
+    /// Draws a legend, which says how many of the points are drawn.
     pub(super) fn legend(&mut self, series: &[Series], drawn: usize, place: LegendPlace) -> DrawResult<(), DB> {
         let area = self.chart.plotting_area().strip_coord_spec();
         let entries = legend::entries(series, drawn);

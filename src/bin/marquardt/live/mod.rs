@@ -51,7 +51,7 @@ struct Scene {
     drawn: Mutex<Drawn>,
 }
 
-/// What stands in the terminal.
+/// State of the terminal after the last picture.
 #[derive(Default)]
 struct Drawn {
     /// Lines of the last picture, and the size of the terminal then.
@@ -249,7 +249,7 @@ impl Scene {
     }
 }
 
-/// The text, cut off after so many characters.
+/// The text, cut off after `most` characters.
 fn shortened(text: &str, most: usize) -> String {
     match text.chars().count() > most {
         true => text.chars().take(most.saturating_sub(1)).chain((most > 0).then_some('…')).collect(),

@@ -98,15 +98,18 @@ impl FitOnPage<'_, '_> {
         }
         value["y_label"] = y.into();
         value["is_unusable"] = (self.report.ending() == Ending::Unusable).into();
-        let covariance = self.fit.covariance();
-        let unit = if covariance.is_absolute() { Some(1.0) } else { self.fit.reduced_chi_square().map(f64::sqrt) };
-        value["strip"] = unit.map_or(Value::Null, |unit| rounded(unit, DIGITS));
+        value["strip"] = self.unit().map_or(Value::Null, |unit| rounded(unit, DIGITS));
         if self.fit.parameters().len() <= MOST_CORRELATED {
-            let correlation = covariance.correlation();
+            let correlation = self.fit.covariance().correlation();
             value["correlation"] = correlation.rows().into_iter().map(|row| column(row.iter().copied(), 3)).collect();
         }
         value["profiles"] = self.report.inference.profiles.iter().map(profile).collect();
         Ok(value)
+    }
+
+    /// Standard deviation of a whitened residual: one if sigma is absolute, else as the residuals judge it.
+    fn unit(&self) -> Option<f64> {
+        if self.fit.covariance().is_absolute() { Some(1.0) } else { self.fit.reduced_chi_square().map(f64::sqrt) }
     }
 
     /// The abscissa is the predictor; with several predictors, it is the fitted response.
@@ -118,9 +121,7 @@ impl FitOnPage<'_, '_> {
     fn points(&self) -> Result<Vec<Points>, Failure> {
         let (fitted, whitened) = (self.fit.fitted(), self.fit.whitened_residuals());
         let (errors, weights) = (self.fit.observation_errors(), self.fit.robust_weights());
-        // Of a relative sigma, the residuals judge the size, and so of that of the predictor.
-        let covariance = self.fit.covariance();
-        let unit = if covariance.is_absolute() { Some(1.0) } else { self.fit.reduced_chi_square().map(f64::sqrt) };
+        let unit = self.unit();
         let starts: Vec<usize> = self.fit.data_sets()?.iter().map(|set| set.rows.start).collect();
         let mut all = Vec::new();
         for (set, data) in self.data.iter().enumerate() {
