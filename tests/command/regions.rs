@@ -64,6 +64,10 @@ fn wrong_pairs_are_refused() {
     assert_eq!(refused("km,km"), "--contour: a contour needs two parameters, not \"km\" twice");
     let fixed = run(&["fit", "--contour", "vmax,km", "--fix", "km=1"]).refused();
     assert_eq!(fixed, "--contour: \"km\" is fixed, and has no profile");
+    let groups = Folder::with("g,x,y\nA,1,1\nA,2,3\nA,3,4\nB,1,1\nB,2,2\nB,3,4\n");
+    let fit = ["fit", "data.csv", "--x", "x", "--y", "y", "--group-by", "g", "--model", "linear", "--contour"];
+    let unknown = groups.run(&[&fit[..], &["slope,k"]].concat()).refused();
+    assert_eq!(unknown, "--contour: there is no parameter \"k\"; the parameters are \"slope\", \"intercept\"");
     // A fit without a region is reported.
     let two = Folder::with("x,y\n1,1\n2,2\n");
     let fit = ["fit", "data.csv", "--model", "linear", "--contour", "slope,intercept", "--contour-points", "p.csv"];

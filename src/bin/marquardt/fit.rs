@@ -7,6 +7,7 @@ use marquardt::models::AnyModel;
 use ndarray::ArrayView2;
 
 use crate::arguments::{DataArguments, FitArguments};
+use crate::contours;
 use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
 use crate::data;
@@ -44,6 +45,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     data::note_of_reading(&table, &data.columns)?;
     note_of_groups(&table);
     drop(table);
+    contours::pair(&arguments.regions, curve.parameters())?;
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;
     let titles = Titles { name, formula: curve.formula().to_owned() };
     let live = LivePicture::asked(&arguments.output, &data, &title(arguments, &titles.name, &data));

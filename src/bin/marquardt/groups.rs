@@ -6,6 +6,7 @@ use marquardt::models::AnyModel;
 
 use crate::arguments::FitArguments;
 use crate::assignments::NamedValue;
+use crate::contours;
 use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
 use crate::failure::{Ending, Failure, quoted};
@@ -84,6 +85,10 @@ impl<'a> GroupFits<'a> {
         }
         if let Some(name) = arguments.groups.test.iter().find(|name| arguments.curve.parameters.holds(name)) {
             return Err(Failure::new(format!("--test: {name:?} is fixed or tied, and has nothing to differ in")));
+        }
+        // Parameters of joint fits have other names.
+        if arguments.groups.share.is_empty() {
+            contours::pair(&arguments.regions, curve.parameters())?;
         }
         Ok(GroupFits { arguments, curve, by, groups })
     }
