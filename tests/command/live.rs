@@ -25,6 +25,28 @@ fn a_picture_is_plain_text_where_there_is_no_terminal() {
     assert!(folder.run(&equations).errors.contains("⠒⠒ fit"));
 }
 
+/// Whatever the data are, a picture is drawn within the width.
+#[test]
+fn unusual_data_have_a_picture() {
+    for (data, option) in [
+        ("x,y\n1,5\n2,5\n3,5\n", "--log-x"),
+        ("x,y\n3,1\n3,2\n3,4\n", "--log-y"),
+        ("x,y\n-1,-2\n-2,-3\n-3,-5\n", "--log-y"),
+        ("x,y\n-1,2e9\n0,0\n1e-12,3e9\n4e9,5\n", "--log-x"),
+    ] {
+        let folder = Folder::with(data);
+        let run = folder.run(&["fit", "data.csv", "--model", "linear", "--live", option]);
+        assert!(run.code < 2 && run.errors.contains("⠒⠒ fit"), "{run:?}");
+    }
+    let narrow = std::process::Command::new(env!("CARGO_BIN_EXE_marquardt"))
+        .args(["fit", "--live"])
+        .env("COLUMNS", "40")
+        .output()
+        .unwrap();
+    let picture = String::from_utf8(narrow.stderr).unwrap();
+    assert!(picture.contains("└") && picture.lines().all(|line| line.chars().count() < 40), "{picture}");
+}
+
 #[test]
 fn groups_have_a_picture_each() {
     let fit = ["fit", "data.csv", "--model", "linear", "--x", "x", "--y", "y", "--group-by", "group", "--live"];

@@ -100,3 +100,17 @@ fn extensions_are_those_of_the_formats() {
     }
     assert!(std::fs::read(folder.path("f.NPY")).unwrap().starts_with(b"\x93NUMPY"));
 }
+
+#[test]
+fn what_logarithmic_axes_cannot_show_is_counted() {
+    let folder = Folder::with("x,y\n-1,-2\n0,1\n1,3\n2,0\n3,8\n4,11\n");
+    let fit = ["fit", "data.csv", "--model", "linear", "--plot", "fit.svg"];
+    let lost = |options: &[&str]| {
+        let run = folder.run(&[&fit[..], options].concat());
+        let note = run.errors.lines().find(|line| line.contains("no place for values of zero or less"));
+        note.map(|note| note.split(' ').nth(1).unwrap().to_owned())
+    };
+    assert_eq!(lost(&["--log-y"]).as_deref(), Some("2"));
+    assert_eq!(lost(&["--log-x", "--log-y"]).as_deref(), Some("3"));
+    assert_eq!(lost(&[]), None);
+}

@@ -318,3 +318,60 @@ fn pages_of_plates_have_all_wells() {
     assert_eq!((&data["rows"][13][0], &data["map"]), (&Value::from("B2"), &Value::Null));
     assert_close(data["rows"][13][1][1].as_f64().unwrap(), 2.3, 0.02);
 }
+
+#[test]
+fn groups_that_cannot_be_fitted_are_on_the_page() {
+    let row = |i: usize| {
+        format!(
+            "g{},{},{}\n",
+            i / 5,
+            i % 5,
+            if (i / 5).is_multiple_of(2) { (i % 5).to_string() } else { String::new() }
+        )
+    };
+    let folder = Folder::with("g,x,y\n".to_owned() + &(0..2500).map(row).collect::<String>());
+    let fit = ["fit", "data.csv", "--model", "linear", "--x", "x", "--y", "y", "--group-by", "g", "--omit-missing"];
+    assert_eq!(folder.run(&[&fit[..], &["--report", "fit.html"]].concat()).code, 2);
+    let page = data(&folder);
+    assert_eq!((&page["failed_total"], &page["total"], &page["bad"]), (&250.into(), &250.into(), &0.into()));
+    assert_eq!(length(&page["failed"]), 200);
+    assert!(page["failed"][0].as_str().unwrap().starts_with("group \"g1\" of \"g\": "), "{}", page["failed"][0]);
+}
+
+#[test]
+fn curves_of_two_predictors_have_a_surface() {
+    let row = |i: usize| {
+        let (a, b) = ((i % 23) as f64 / 10.0, (i / 23) as f64);
+        format!("{a},{b},{}\n", 2.0 * a + 0.5 * b + 1.0)
+    };
+    let folder = Folder::with("a,b,y\n".to_owned() + &(0..700).map(row).collect::<String>());
+    let fit = ["fit", "data.csv", "--formula", "p*a+q*b+c", "--report", "fit.html", "--y", "y"];
+    folder.run(&fit).solved();
+    let page = data(&folder);
+    let surface = &page["fits"][0]["surface"];
+    assert_eq!(surface["names"], serde_json::json!(["a", "b"]));
+    let cells = surface["cells"].as_u64().unwrap() as usize;
+    assert_eq!(surface["layer"]["levels"].as_str().unwrap().len(), 2 * cells * cells);
+    assert!(length(&surface["points"]) <= 300);
+    // The least value is at the lower left, the greatest at the upper right.
+    let levels = surface["layer"]["levels"].as_str().unwrap();
+    assert!(levels.starts_with(|letter| letter != 'A') && &levels[2 * cells * (cells - 1)..][..2] == "AB", "{levels}");
+    let one = Folder::with(decay());
+    one.run(&["fit", "data.csv", "--model", "linear", "--report", "fit.html"]).solved();
+    assert!(data(&one)["fits"][0]["surface"].is_null());
+}
+
+/// A joint fit has one report, which has all points of groups that are few enough, and no square of their number of parameters.
+#[test]
+fn pages_of_joint_fits_have_all_points_and_are_small() {
+    let row = |i: usize| format!("g{},{},{}\n", i / 6, i % 6, 3 * (i % 6) + i / 60 + i * i % 7);
+    let folder = Folder::with("g,x,y\n".to_owned() + &(0..6 * 60).map(row).collect::<String>());
+    let fit = ["fit", "data.csv", "--model", "linear", "--x", "x", "--y", "y", "--group-by", "g", "--share", "slope"];
+    folder.run(&[&fit[..], &["--report", "fit.html"]].concat()).solved();
+    assert!(page(&folder).len() < 2_000_000, "{} bytes", page(&folder).len());
+    let page = data(&folder);
+    let series = page["fits"][0]["series"].as_array().unwrap();
+    assert_eq!(series.len(), 60);
+    assert!(series.iter().all(|series| length(&series["points"]["x"]) == 6));
+    assert!(page["fits"][0]["correlation"].is_null());
+}

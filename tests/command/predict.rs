@@ -114,3 +114,14 @@ fn what_is_no_fit_is_refused() {
     let message = folder.run(&["predict", "fit.json", "--at", "1"]).refused();
     assert_eq!(message, "fit.json: the model \"hill\" has 3 parameters, but the fit has 2");
 }
+
+/// A zone may lead to a time of day before midnight.
+#[test]
+fn times_of_day_with_a_zone_have_an_origin() {
+    let rows: String = (0..8).map(|i| format!("{i:02}:30+02:00,{}\n", 2 * i + i % 2)).collect();
+    let folder = Folder::with("t,y\n".to_owned() + &rows);
+    folder.run(&["fit", "data.csv", "--model", "linear", "--json=fit.json"]).solved();
+    let predicted = folder.run(&["predict", "fit.json", "data.csv", "--csv"]).solved();
+    let first: Vec<_> = predicted.lines().skip(1).take(2).filter_map(|row| row.split(',').next()).collect();
+    assert_eq!(first, ["0", "3600"], "{predicted}");
+}

@@ -64,6 +64,10 @@ fn wrong_pairs_are_refused() {
     assert_eq!(refused("km,km"), "--contour: a contour needs two parameters, not \"km\" twice");
     let fixed = run(&["fit", "--contour", "vmax,km", "--fix", "km=1"]).refused();
     assert_eq!(fixed, "--contour: \"km\" is fixed, and has no profile");
+    let groups = Folder::with("g,x,y\nA,1,1\nA,2,3\nA,3,4\nB,1,1\nB,2,2\nB,3,4\n");
+    let fit = ["fit", "data.csv", "--x", "x", "--y", "y", "--group-by", "g", "--model", "linear", "--contour"];
+    let unknown = groups.run(&[&fit[..], &["slope,k"]].concat()).refused();
+    assert_eq!(unknown, "--contour: there is no parameter \"k\"; the parameters are \"slope\", \"intercept\"");
     // A fit without a region is reported.
     let two = Folder::with("x,y\n1,1\n2,2\n");
     let fit = ["fit", "data.csv", "--model", "linear", "--contour", "slope,intercept", "--contour-points", "p.csv"];
@@ -71,4 +75,15 @@ fn wrong_pairs_are_refused() {
     assert!(report.contains("0.95") && report.contains("no degrees of freedom"), "{report}");
     assert!(run(&["fit", "--contour", "vmax,km", "--contour-plot", "no.pdf"]).refused().starts_with("no.pdf: "));
     assert_eq!(run(&["fit", "--contour-points", "p.csv"]).code, 2);
+}
+
+#[test]
+fn what_the_data_do_not_determine_has_no_region() {
+    let folder = Folder::with(decay());
+    let fit = ["fit", "data.csv", "--formula", "a*exp(-k*t)+c+d", "--contour"];
+    let both = folder.run(&[&fit[..], &["c,d", "--contour-plot", "region.svg"]].concat()).solved();
+    assert_eq!(both.matches("the data determine neither \"c\" nor \"d\"").count(), 2, "{both}");
+    assert!(!folder.read("region.svg").contains("95 %"));
+    let one = folder.run(&[&fit[..], &["a,c", "--profile"]].concat()).solved();
+    assert!(one.contains("the data do not determine \"c\"") && !one.contains("fit again"), "{one}");
 }

@@ -58,7 +58,7 @@ fn sigma_becomes_error_bars() {
     let sigma = [0.25; 6];
     let absolute = fit(&X, &Y).sigma(&sigma).absolute_sigma(true).fit().unwrap().plot().unwrap();
     assert_eq!(count(&absolute, "error: 0.25"), 6);
-    assert_eq!(count(&absolute, "standardised residual"), 1);
+    assert_eq!(count(&absolute, "residual / σ"), 1);
     assert_eq!(count(&absolute, "residual_band: Some(1.0)"), 1);
     assert_eq!(count(&absolute, "prediction_band: Some"), 1);
     // A relative sigma says nothing of the size of the noise.
@@ -143,7 +143,7 @@ fn counts_are_standardised_by_their_mean() {
     let plot = fit.plot().unwrap();
     let residuals: Vec<(f64, f64)> = X.into_iter().zip(fit.whitened_residuals()).collect();
     assert_eq!(count(&plot, &format!("residuals: {residuals:?}")), 1);
-    assert_eq!((count(&plot, "standardised residual"), count(&plot, ", error: 0.0")), (1, 6));
+    assert_eq!((count(&plot, "residual / σ"), count(&plot, ", error: 0.0")), (1, 6));
 }
 
 #[test]

@@ -438,3 +438,11 @@ fn plots_stand_side_by_side() {
     };
     assert!(place("left") < 450.0 * SCALE && place("right") > 450.0 * SCALE);
 }
+
+#[test]
+fn the_label_of_residuals_is_whole_at_all_sizes() {
+    for size in [(240, 240), (300, 240), (400, 300), (600, 450), (900, 640), (4096, 4096)] {
+        let svg = everything().residual_label("residual / σ").size(size.0, size.1).to_svg();
+        assert!(texts(&svg).contains(&"residual / σ"), "{size:?}: {:?}", texts(&svg));
+    }
+}

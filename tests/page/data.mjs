@@ -29,7 +29,7 @@ function npy(shape, value) {
 
 const dose = (x, ec50, n) => 100 / (1 + (ec50 / x) ** n);
 
-/** Name of the page, arguments of the command, and what its file has. */
+/** Name of the page, arguments of the command, what its file has, and the exit code if input is refused. */
 export const FITS = {
   small: { arguments: ['--profile', '--residual-tests', '--derive-all', '--x-for', '100,150.2'] },
   thousand: {
@@ -132,6 +132,11 @@ export const FITS = {
   several: {
     file: () => csv('u,v,z', 60, (i, normal) => [i, (i * i) % 17, 3 + 0.5 * i - 0.8 * ((i * i) % 17) + 0.5 * normal()]),
     arguments: ['--formula', 'a + b*u + c*v', '--y', 'z'],
+  },
+  failed: {
+    file: () => csv('g,x,y', 30, (i, normal) => [`<b>${i % 5}`, Math.floor(i / 5), i % 5 % 2 ? '' : i + normal()]),
+    arguments: ['--x', 'x', '--y', 'y', '--group-by', 'g', '--model', 'linear', '--omit-missing'],
+    code: 2,
   },
   equations: {
     file: () => csv('t,blood', 24, (i, normal) => [0.5 * i, 10 * (Math.exp(-0.15 * i) - Math.exp(-0.5 * i)) + 0.1 * normal()]),

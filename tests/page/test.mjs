@@ -122,6 +122,16 @@ const FURTHER = {
     }
     assert(spoken.has('0') && spoken.size > 20, 'weights are not described');
   },
+  async several(page) {
+    assert.equal(await page.$$eval('.disks i', disks => disks.length), 60);
+    await page.focus('.map');
+    await page.keyboard.press('ArrowRight');
+    assert.match(await texts(page, '.map [aria-live]'), /^u, v −?[\d.]+, [\d.]+, fitted z /);
+  },
+  async failed(page) {
+    assert.match(await texts(page, '.summary'), /^✗ 2 further fits could not be made\. All 3 fits have converged/);
+    assert.match(await texts(page, 'main'), /group "<b>1" of "g"/);
+  },
   async outliers(page) {
     assert.match(await texts(page, '.legend'), /outliers, left out/);
   },
@@ -197,7 +207,7 @@ try {
   const only = process.env.PAGES?.split(',');
   for (const name of Object.keys(FITS).filter(name => !only || only.includes(name))) {
     const { status, stderr } = spawnSync(program, prepare(folder, name), { cwd: folder, encoding: 'utf8' });
-    assert(status !== null && status !== 2 && status < 100, `${name}: ${stderr}`);
+    assert(status === FITS[name].code || (status !== null && status !== 2 && status < 100), `${name}: ${stderr}`);
     const { size } = statSync(join(folder, `${name}.html`));
     assert(size <= (LIMITS[name] ?? 500_000), `${name}: ${size} bytes`);
     for (const [kind, scheme] of [['desktop', 'light'], ['desktop', 'dark'], ['telephone', 'light'], ['telephone', 'dark']]) {

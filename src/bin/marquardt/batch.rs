@@ -7,11 +7,12 @@ use marquardt::models::AnyModel;
 
 use crate::arguments::FitArguments;
 use crate::curve::{self, Chosen};
-use crate::data::{self, SelectedData};
+use crate::data;
 use crate::failure::{Ending, Failure};
 use crate::fit;
 use crate::groups::{Group, GroupFits};
 use crate::output;
+use crate::selected_data::SelectedData;
 use crate::terminal::note;
 use crate::wildcard::matches;
 

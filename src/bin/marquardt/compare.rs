@@ -11,10 +11,11 @@ use crate::arguments::{CompareArguments, ParameterArguments};
 use crate::assignments::NamedValue;
 use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
-use crate::data::{self, SelectedData};
+use crate::data;
 use crate::failure::{Ending, Failure};
 use crate::needed_columns::Needs;
 use crate::output;
+use crate::selected_data::SelectedData;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
 

@@ -5,7 +5,7 @@ use marquardt::curve::{Contour, Plot, Profile, ProfileError, Series};
 
 use crate::arguments::{ContourArguments, FitArguments};
 use crate::failure::{Failure, quoted};
-use crate::inference::Inference;
+use crate::inference::{Inference, no_profile};
 use crate::output;
 use crate::table::{Cell, ResultTable};
 
@@ -14,6 +14,25 @@ const LEVELS: [f64; 2] = [0.683, 0.95];
 
 /// Points of a border.
 const POINTS: usize = 96;
+
+/// The parameters that `--contour` names, which are two of these.
+pub fn pair<'a>(
+    arguments: &'a ContourArguments,
+    parameters: &[impl AsRef<str>],
+) -> Result<Option<[&'a str; 2]>, Failure> {
+    let pair = match &arguments.contour[..] {
+        [] => return Ok(None),
+        [first, second] => [first.as_str(), second],
+        names => return Err(Failure::new(format!("--contour names two parameters, not {}", quoted(names)))),
+    };
+    match pair.into_iter().find(|name| parameters.iter().all(|known| known.as_ref() != *name)) {
+        None => Ok(Some(pair)),
+        Some(name) => {
+            let known = quoted(parameters);
+            Err(Failure::new(format!("--contour: there is no parameter {name:?}; the parameters are {known}")))
+        }
+    }
+}
 
 /// The joint regions of two parameters of one fit.
 #[derive(Debug)]
@@ -27,26 +46,18 @@ pub struct Regions {
 impl Regions {
     /// The regions that `--contour` asks for.
     pub fn of(fit: &FittedCurve<'_, f64>, arguments: &ContourArguments) -> Result<Option<Self>, Failure> {
-        let [first, second] = match &arguments.contour[..] {
-            [] => return Ok(None),
-            [first, second] => [first, second],
-            names => return Err(Failure::new(format!("--contour names two parameters, not {}", quoted(names)))),
-        };
-        let refuse = |problem: String| Failure::new(format!("--contour: {problem}"));
-        let value = |name: &str| {
-            let names: Vec<_> = fit.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
-            let unknown = || refuse(format!("there is no parameter {name:?}; the parameters are {}", quoted(&names)));
-            fit.parameter(name).map(|parameter| parameter.value).ok_or_else(unknown)
-        };
-        let estimate = (value(first)?, value(second)?);
+        let names: Vec<_> = fit.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
+        let Some([first, second]) = pair(arguments, &names)? else { return Ok(None) };
+        let value = |name: &str| fit.parameter(name).expect("it is one of the names").value;
+        let estimate = (value(first), value(second));
         let (mut contours, mut failed) = (Vec::new(), Vec::new());
         for level in LEVELS {
             match fit.contour(first, second, level, POINTS) {
                 Ok(contour) => contours.push(contour),
                 Err(error @ (ProfileError::NotFree { .. } | ProfileError::SameParameter { .. })) => {
-                    return Err(refuse(error.to_string()));
+                    return Err(Failure::new(format!("--contour: {error}")));
                 }
-                Err(error) => failed.push((level, error.to_string())),
+                Err(error) => failed.push((level, no_profile(fit, &[first, second], &error))),
             }
         }
         Ok(Some(Regions { contours, failed, estimate }))

@@ -147,8 +147,9 @@ fn responses(curve: &AnyModel, table: &Table, data: &DataArguments, taken: &[&st
     })
 }
 
-/// The columns of so many responses, or of the replicates of one that a pattern names: those that are asked for, or else the first ones,
-/// from the second on, that are not taken. Where there is another number, the problem is that of so many that are asked for, if any are.
+/// The columns of `count` responses, or of the replicates of one response if `--y` is a pattern: the columns of `--y`, or else the first
+/// columns, from the second on, that are not taken. `problem` is the message for another number of columns; its argument is the number of
+/// columns of `--y`, if that is given.
 pub fn response_columns(
     count: usize,
     table: &Table,

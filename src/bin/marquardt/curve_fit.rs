@@ -8,10 +8,10 @@ use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt, Tie};
 
 use crate::arguments::{FitArguments, MethodArguments, ParameterArguments, check_once};
 use crate::assignments::NamedValue;
-use crate::data::SelectedData;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::live::LivePicture;
+use crate::selected_data::SelectedData;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
 

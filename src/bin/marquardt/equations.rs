@@ -7,12 +7,13 @@ use crate::arguments::FitArguments;
 use crate::assignments::NamedValue;
 use crate::curve;
 use crate::curve_fit;
-use crate::data::{self, SelectedData, column_name};
+use crate::data::{self, column_name};
 use crate::failure::{Ending, Failure};
 use crate::fit::{Titles, finish, title};
 use crate::live::LivePicture;
 use crate::needed_columns::Needs;
 use crate::output;
+use crate::selected_data::SelectedData;
 
 /// Name of the time, unless it is called as its column.
 const TIME: &str = "t";

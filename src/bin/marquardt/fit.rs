@@ -7,9 +7,10 @@ use marquardt::models::AnyModel;
 use ndarray::ArrayView2;
 
 use crate::arguments::{DataArguments, FitArguments};
+use crate::contours;
 use crate::curve::{self, Chosen};
 use crate::curve_fit::{self, Solved};
-use crate::data::{self, SelectedData};
+use crate::data;
 use crate::failure::{Ending, Failure};
 use crate::inference::Inference;
 use crate::live::{self, LivePicture};
@@ -17,6 +18,7 @@ use crate::needed_columns::{Needs, WideTables};
 use crate::page::FitOnPage;
 use crate::pictures::Pictures;
 use crate::report::FitReport;
+use crate::selected_data::SelectedData;
 use crate::stored::FitOfColumns;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
@@ -43,6 +45,7 @@ pub fn run(arguments: &FitArguments) -> Result<Ending, Failure> {
     data::note_of_reading(&table, &data.columns)?;
     note_of_groups(&table);
     drop(table);
+    contours::pair(&arguments.regions, curve.parameters())?;
     let fit = curve_fit::build_with_quantities(&curve, &data, arguments)?;
     let titles = Titles { name, formula: curve.formula().to_owned() };
     let live = LivePicture::asked(&arguments.output, &data, &title(arguments, &titles.name, &data));
@@ -88,7 +91,7 @@ pub fn finish(
     };
     let mut pictures = Pictures::of(arguments, 1);
     pictures.add("", &shown)?;
-    pictures.write(report.summary.title.as_deref().unwrap_or_default(), data, None)?;
+    pictures.write(report.summary.title.as_deref().unwrap_or_default(), data, None, &[])?;
     let digits = arguments.output.digits;
     output::print(&arguments.output.formats, |format| report.render(format), || report.to_text(digits))?;
     fit.warnings().iter().for_each(|warning| note(format_args!("warning: {warning}")));

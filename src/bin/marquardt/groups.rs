@@ -6,9 +6,9 @@ use marquardt::models::AnyModel;
 
 use crate::arguments::FitArguments;
 use crate::assignments::NamedValue;
+use crate::contours;
 use crate::curve::Chosen;
 use crate::curve_fit::{self, Solved};
-use crate::data::SelectedData;
 use crate::failure::{Ending, Failure, quoted};
 use crate::fit::{outlier_table, places, title, titled};
 use crate::group_results::{GroupReport, GroupResults};
@@ -18,6 +18,7 @@ use crate::page::FitOnPage;
 use crate::parameter_tests::parameter_tests;
 use crate::pictures::Pictures;
 use crate::report::FitReport;
+use crate::selected_data::SelectedData;
 use crate::stored::FitOfColumns;
 use crate::terminal::{note, red};
 
@@ -85,6 +86,10 @@ impl<'a> GroupFits<'a> {
         if let Some(name) = arguments.groups.test.iter().find(|name| arguments.curve.parameters.holds(name)) {
             return Err(Failure::new(format!("--test: {name:?} is fixed or tied, and has nothing to differ in")));
         }
+        // Parameters of joint fits have other names.
+        if arguments.groups.share.is_empty() {
+            contours::pair(&arguments.regions, curve.parameters())?;
+        }
         Ok(GroupFits { arguments, curve, by, groups })
     }
 
@@ -92,7 +97,8 @@ impl<'a> GroupFits<'a> {
     /// the worst.
     pub fn run(mut self, mut failed: Vec<Failure>) -> Result<Ending, Failure> {
         let arguments = self.arguments;
-        let mut pictures = Pictures::of(arguments, self.groups.len());
+        let fits = if arguments.groups.share.is_empty() { self.groups.len() } else { 1 };
+        let mut pictures = Pictures::of(arguments, fits);
         let mut results = GroupResults { by: self.by, reports: Vec::new(), shared: None, tests: None };
         if arguments.groups.share.is_empty() {
             failed.append(&mut self.fit_each(&mut results, &mut pictures));
@@ -100,7 +106,7 @@ impl<'a> GroupFits<'a> {
         let ending = match (self.groups.is_empty(), failed.len()) {
             (true, 1) => return Err(failed.swap_remove(0)),
             (true, _) => Ending::BadInput,
-            (false, _) => self.finish(results, pictures)?,
+            (false, _) => self.finish(results, pictures, &failed)?,
         };
         for failure in &failed {
             note(format_args!("{} {}", red("error:"), failure.one_line()));
@@ -109,7 +115,13 @@ impl<'a> GroupFits<'a> {
     }
 
     /// Fits all groups together if they share parameters, tests, prints and draws.
-    fn finish(mut self, mut results: GroupResults<'_>, mut pictures: Pictures<'_>) -> Result<Ending, Failure> {
+    /// Groups that have `failed` are on the page.
+    fn finish(
+        mut self,
+        mut results: GroupResults<'_>,
+        mut pictures: Pictures<'_>,
+        failed: &[Failure],
+    ) -> Result<Ending, Failure> {
         let GroupFits { arguments, curve, .. } = self;
         if !arguments.groups.share.is_empty() {
             self.look_for_starts();
@@ -121,7 +133,7 @@ impl<'a> GroupFits<'a> {
             note(format_args!("note: --live draws the first {drawn} of {all} groups"));
         }
         let first = &self.groups[0].data;
-        pictures.write(&title(arguments, curve.name(), first), first, results.tests.as_ref())?;
+        pictures.write(&title(arguments, curve.name(), first), first, results.tests.as_ref(), failed)?;
         results.print(arguments)?;
         results.note_warnings();
         Ok(results.ending())

@@ -10,9 +10,9 @@ use marquardt::statistics::Test;
 use crate::arguments::FitArguments;
 use crate::assignments::Replicates;
 use crate::contours::Regions;
-use crate::data::SelectedData;
-use crate::failure::Failure;
+use crate::failure::{Failure, quoted};
 use crate::interrupt;
+use crate::selected_data::SelectedData;
 use crate::table::{Cell, ResultTable};
 use crate::terminal;
 
@@ -111,8 +111,8 @@ fn unknowns(fit: &FittedCurve<'_, f64>, arguments: &FitArguments, data: &Selecte
     Ok(table)
 }
 
-/// Names, values and profiles of parameters and derived quantities.
-type Profiles = Vec<(String, f64, Result<Profile<f64>, ProfileError>)>;
+/// Names, values and profiles of parameters and derived quantities, or the reasons for which there is none.
+type Profiles = Vec<(String, f64, Result<Profile<f64>, String>)>;
 
 fn profiles(fit: &FittedCurve<'_, f64>, points: usize) -> Profiles {
     let is_profiled =
@@ -120,7 +120,20 @@ fn profiles(fit: &FittedCurve<'_, f64>, points: usize) -> Profiles {
     let parameters = fit.parameters().iter().filter(is_profiled);
     let derived = fit.derived_quantities().into_iter().map(|quantity| (quantity.name, quantity.estimate.value));
     let all = parameters.map(|parameter| (parameter.name.clone(), parameter.value)).chain(derived);
-    all.map(|(name, value)| (name.clone(), value, fit.profile(&name, LEVEL, points))).collect()
+    let profile = |name: &str| fit.profile(name, LEVEL, points).map_err(|error| no_profile(fit, &[name], &error));
+    all.map(|(name, value)| (name.clone(), value, profile(&name))).collect()
+}
+
+/// The reason for which parameters have no profile. Where the data do not determine one, a better fit differs by rounding alone.
+pub fn no_profile(fit: &FittedCurve<'_, f64>, names: &[impl AsRef<str>], error: &ProfileError) -> String {
+    let undetermined = fit.covariance().undetermined().iter();
+    let own: Vec<_> = undetermined.filter(|name| names.iter().any(|own| own.as_ref() == *name)).collect();
+    match error {
+        ProfileError::BetterMinimum { .. } if !own.is_empty() => {
+            format!("the data do not determine {}", quoted(&own))
+        }
+        error => error.to_string(),
+    }
 }
 
 /// A row for each profile; one with the reason where there is none.
@@ -134,7 +147,7 @@ fn profile_table(profiles: &Profiles) -> ResultTable {
                 let note = note.into_iter().flatten().collect::<Vec<_>>().join("; ");
                 table.row([name, value, Cell::Number(interval.low), Cell::Number(interval.high), Cell::Text(note)]);
             }
-            Err(error) => table.row([name, value, Cell::Empty, Cell::Empty, Cell::Text(error.to_string())]),
+            Err(reason) => table.row([name, value, Cell::Empty, Cell::Empty, Cell::from(reason.as_str())]),
         }
     }
     table

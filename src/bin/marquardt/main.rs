@@ -31,6 +31,7 @@ mod predict;
 mod report;
 mod row_formula;
 mod row_values;
+mod selected_data;
 mod settings;
 mod shell;
 mod source;

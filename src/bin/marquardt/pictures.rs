@@ -1,4 +1,4 @@
-//! What is drawn and listed of fits, besides their reports: plots, residuals, and a page.
+//! Plots, residuals and pages of fits, besides their reports.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,13 @@ use marquardt::curve::Plot;
 
 use crate::arguments::FitArguments;
 use crate::contours::InferencePictures;
-use crate::data::SelectedData;
 use crate::failure::Failure;
 use crate::fit::residuals;
 use crate::output;
 use crate::page::{FitOnPage, FitPage};
+use crate::selected_data::SelectedData;
 use crate::table::ResultTable;
+use crate::terminal::note;
 
 /// Draws a view of a complex curve.
 type View = fn(&FittedCurve<'_, f64>) -> Result<Plot, marquardt::curve::PlotError>;
@@ -26,6 +27,8 @@ pub struct Pictures<'r> {
     residuals: ResultTable,
     inference: InferencePictures,
     page: FitPage,
+    /// Number of observations for which logarithmic axes of the plot have no place.
+    lost: usize,
 }
 
 impl<'r> Pictures<'r> {
@@ -33,7 +36,7 @@ impl<'r> Pictures<'r> {
     pub fn of(arguments: &'r FitArguments, fits: usize) -> Self {
         let page = FitPage::of(fits, [arguments.output.x_label.clone(), arguments.output.y_label.clone()]);
         let (residuals, inference) = (ResultTable::default(), InferencePictures::default());
-        Pictures { arguments, plot: Plot::new(), views: Vec::new(), residuals, inference, page }
+        Pictures { arguments, plot: Plot::new(), views: Vec::new(), residuals, inference, page, lost: 0 }
     }
 
     /// Adds a fit: with its name as one of several, else alone. `by` is the column of the groups.
@@ -41,6 +44,7 @@ impl<'r> Pictures<'r> {
         let FitOnPage { name, fit, data, outliers, .. } = *shown;
         let output = &self.arguments.output;
         if output.plot.is_some() {
+            self.lost += data.iter().map(|data| lost(data, [output.log_x, output.log_y])).sum::<usize>();
             self.plot = match name {
                 Some(name) => {
                     let series = fit.plot_series()?.into_iter().map(|series| series.name(name));
@@ -79,8 +83,21 @@ impl<'r> Pictures<'r> {
     }
 
     /// Draws and writes all that is asked for, with the labels of these data unless others are given.
-    pub fn write(self, title: &str, data: &SelectedData, tests: Option<&ResultTable>) -> Result<(), Failure> {
+    /// The page has the `tests` of groups, and the reasons for which some have `failed`.
+    pub fn write(
+        self,
+        title: &str,
+        data: &SelectedData,
+        tests: Option<&ResultTable>,
+        failed: &[Failure],
+    ) -> Result<(), Failure> {
         let output = &self.arguments.output;
+        if self.lost > 0 {
+            let count = self.lost;
+            note(format_args!(
+                "note: {count} of the responses are not drawn: a logarithmic axis has no place for values of zero or less"
+            ));
+        }
         let [x, y] = [(&output.x_label, &data.labels[0]), (&output.y_label, &data.labels[1])]
             .map(|(given, own)| given.as_ref().unwrap_or(own));
         if let Some(path) = &output.plot {
@@ -101,8 +118,16 @@ impl<'r> Pictures<'r> {
             output::write(path, &self.residuals.to_csv()?)?;
         }
         match &output.report {
-            Some(path) => self.page.write(path, self.arguments, title, tests),
+            Some(path) => self.page.write(path, self.arguments, title, tests, failed),
             None => Ok(()),
         }
     }
+}
+
+/// The number of responses for which logarithmic axes have no place.
+fn lost(data: &SelectedData, [is_x_logarithmic, is_y_logarithmic]: [bool; 2]) -> usize {
+    let is_lost = |(row, column): (usize, usize)| {
+        is_x_logarithmic && data.x[[row, 0]] <= 0.0 || is_y_logarithmic && data.y[[row, column]] <= 0.0
+    };
+    ndarray::indices(data.y.dim()).into_iter().filter(|&at| is_lost(at)).count()
 }

@@ -6,8 +6,8 @@ use marquardt::curve::StoredFit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::SelectedData;
 use crate::failure::{Failure, quoted};
+use crate::selected_data::SelectedData;
 
 /// Columns of a response: a text, or the texts of both parts of a complex one.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -18,6 +18,11 @@ pub fn takes_colours() -> bool {
     can_be_redrawn() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
+/// Width that the environment asks for where no terminal says its own.
+pub fn asked_columns() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok()
+}
+
 /// Text for the standard error stream, in red if that is a terminal that takes colours.
 pub fn red(text: &str) -> String {
     if takes_colours() { format!("\x1b[1;31m{text}\x1b[0m") } else { text.to_owned() }

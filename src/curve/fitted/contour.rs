@@ -44,6 +44,7 @@ impl<T: Real> FittedCurve<'_, T> {
     /// # Errors
     ///
     /// As [`profile_interval`](Self::profile_interval); but fits that fail in one direction do not concern the others.
+    /// [`ProfileError::Undetermined`] if the data determine neither parameter.
     ///
     /// ```
     /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];
@@ -83,6 +84,10 @@ impl<T: Real> FittedCurve<'_, T> {
             return Err(ProfileError::SameParameter { name: first.into() });
         }
         check_level(level)?;
+        let undetermined = self.covariance().undetermined();
+        if [first, second].iter().all(|name| undetermined.iter().any(|other| other == name)) {
+            return Err(ProfileError::Undetermined { names: [first, second].map(String::from) });
+        }
         // The signed root that two parameters keep to with this probability.
         let root = pair_quantile(level, self.covariance().freedom()).sqrt();
         let lines: Vec<[Held<T>; 2]> =

@@ -83,6 +83,12 @@ pub enum ProfileError {
         /// The parameter.
         name: String,
     },
+    /// The data determine neither of the two parameters of a contour, whose region may then be narrower than any two directions are apart.
+    #[error("the data determine neither {:?} nor {:?}", .names[0], .names[1])]
+    Undetermined {
+        /// The parameters.
+        names: [String; 2],
+    },
     /// The fit was not at the lowest minimum.
     #[error("the fit is not the best: χ² is {before}, but {chi_square} at {parameters:?}; fit again from there")]
     BetterMinimum {

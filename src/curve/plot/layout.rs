@@ -12,8 +12,9 @@ use super::style::{self, letters, px};
 
 /// Width of the gap between the panels.
 const GUTTER: f64 = 18.0;
-/// The residuals' share of the height.
+/// The residuals' share of the height, and the largest one, which is given to a long label.
 const RESIDUALS: f64 = 0.27;
+const MOST_RESIDUALS: f64 = 0.42;
 /// The share of a heat map above another plot.
 const MAP: f64 = 0.68;
 /// Numbers of series up to which components and bands are drawn; those of more would be a tangle.
@@ -48,7 +49,9 @@ pub(super) fn draw<'a, DB: DrawingBackend + 'a>(plot: &Plot, area: &Area<DB>) ->
     let has_residuals = plot.series.iter().any(|series| !series.residuals.is_empty());
     let (width, height) = inner.dim_in_pixel();
     let height = height as i32 - px(BELOW);
-    let residual_height = if has_residuals { (RESIDUALS * f64::from(height)) as i32 } else { 0 };
+    let label_height = panel::width(area, &plot.residual_label, style::SMALLEST * style::LABEL)? + f64::from(px(2.0));
+    let [least, most] = [RESIDUALS, MOST_RESIDUALS].map(|share| share * f64::from(height));
+    let residual_height = if has_residuals { label_height.clamp(least, most) as i32 } else { 0 };
     let fit_height = if has_residuals { height - residual_height - px(GUTTER) } else { height };
 
     let y_ticks = |axis: PlotAxis, height: i32| axis.with_ticks((height / px(36.0)).clamp(3, 10) as usize);

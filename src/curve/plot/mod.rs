@@ -129,7 +129,7 @@ impl Plot {
         self
     }
 
-    /// Label of the residuals' axis, such as `standardised residual`; `residual` by default.
+    /// Label of the residuals' axis, such as `residual / σ`; `residual` by default.
     pub fn residual_label(self, label: impl Into<String>) -> Self {
         Plot { residual_label: label.into(), ..self }
     }

@@ -48,7 +48,7 @@ pub(super) fn fitted<DB: DrawingBackend>(
     room: u32,
 ) -> DrawResult<(String, f64), DB> {
     let room = f64::from(room);
-    let size = size * (room / width(area, text, size)?.max(1.0)).clamp(0.75, 1.0);
+    let size = size * (room / width(area, text, size)?.max(1.0)).clamp(style::SMALLEST, 1.0);
     let mut fitted = text.to_owned();
     while !fitted.is_empty() && width(area, &fitted, size)? > room {
         fitted = fitted.chars().take(fitted.chars().count().saturating_sub(2)).chain(['…']).collect();
@@ -283,7 +283,7 @@ impl<'a, DB: DrawingBackend + 'a> PlotPanel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a legend. Of all points, so many are drawn.
+    /// Draws a legend, which says how many of the points are drawn.
     pub(super) fn legend(&mut self, series: &[Series], drawn: usize, place: LegendPlace) -> DrawResult<(), DB> {
         let area = self.chart.plotting_area().strip_coord_spec();
         let entries = legend::entries(series, drawn);

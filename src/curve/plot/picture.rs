@@ -23,7 +23,7 @@ pub(super) fn svg(plot: &Plot) -> String {
     // The first element after the root is the ground.
     let ground = svg.find("/>").map_or(0, |end| end + "/>".len());
     svg.insert_str(ground, &images);
-    // What is so without being said.
+    // These are the defaults of SVG.
     for default in [" opacity=\"1\"", " stroke=\"none\" stroke-width=\"1\""] {
         svg = svg.replace(default, "");
     }

@@ -28,6 +28,8 @@ pub(super) const PREDICTION: f64 = 0.12;
 pub(super) const TITLE: f64 = 18.0;
 pub(super) const LABEL: f64 = 14.0;
 pub(super) const NUMBER: f64 = 12.0;
+/// Share of its size that a text keeps at least where there is little room.
+pub(super) const SMALLEST: f64 = 0.75;
 
 /// Factor by which everything is drawn larger, as Plotters rounds to whole pixels.
 pub(super) const SCALE: u32 = 3;

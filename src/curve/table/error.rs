@@ -137,6 +137,9 @@ const OTHER_SEPARATORS: [char; 5] = [' ', '\u{a0}', '\u{202f}', '\'', '_'];
 /// Texts for values below a limit of detection or of quantification.
 const BELOW: [&str; 8] = ["LOD", "LOQ", "BDL", "BLQ", "BLD", "ND", "n.d.", "n/d"];
 
+/// Texts of instruments for values above their range.
+const ABOVE: [&str; 6] = ["OVER", "OVRFLW", "OVERFLOW", "Overload", "SAT", "Saturated"];
+
 /// Advice for a text that a person may mean as a number. A text that could be one of two numbers is taken for neither.
 fn remedy(text: &str) -> String {
     let thousands = SEPARATORS.into_iter().find(|&(separator, decimal, ..)| has_thousands(text, separator, decimal));
@@ -176,11 +179,16 @@ fn remedy(text: &str) -> String {
             "; it is below the limit of detection: the option missing {text:?} reads it as a missing value"
         );
     }
+    if ABOVE.iter().any(|above| text.eq_ignore_ascii_case(above)) {
+        return format!(
+            "; it is above the range of the instrument: the option missing {text:?} reads it as a missing value"
+        );
+    }
     let orders = [DateOrder::DayMonthYear, DateOrder::MonthDayYear];
     if orders.into_iter().any(|order| Moment::parse(text, Some(order)).is_some()) {
         return match Moment::parse(text, None) {
             None => "; it is a date if the option date-order says where day and month are".to_owned(),
-            Some(_) => "; it is a date or a time, but the first value of the column is not".to_owned(),
+            Some(_) => "; it is a date or a time, but the first value of the column is of another kind".to_owned(),
         };
     }
     let is_decimal_comma = text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok();
@@ -203,8 +211,9 @@ mod tests {
             ("<0.5", "below the limit of detection \"0.5\": the option missing \"<*\""),
             (">100", "above the limit \"100\""),
             ("LOD", "the option missing \"LOD\""),
+            ("Over", "above the range of the instrument: the option missing \"Over\""),
             ("03/04/2024", "option date-order"),
-            ("2024-01-01", "the first value of the column is not"),
+            ("2024-01-01", "the first value of the column is of another kind"),
         ] {
             assert!(remedy(text).contains(expected), "{text}: {}", remedy(text));
         }

@@ -61,6 +61,7 @@ impl fmt::Display for Moment {
                 let more = (seconds / DAY).floor();
                 (Some(days + more as i64), Some(seconds - DAY * more))
             }
+            (None, Some(seconds)) if seconds < 0.0 => (None, Some(seconds + DAY)),
             other => other,
         };
         if let Some(days) = days {
@@ -254,6 +255,7 @@ mod tests {
             ("5/1/2024 1:02 am", "2024-05-01T01:02:00"),
             ("36:00:05", "36:00:05"),
             ("9:05", "09:05:00"),
+            ("00:30+02:00", "22:30:00"),
         ] {
             let moment = Moment::parse(text, Some(DateOrder::MonthDayYear)).unwrap();
             assert_eq!(moment.to_string(), expected);
@@ -277,6 +279,7 @@ mod tests {
         assert_eq!(moved("2024-03-01T06:00", "2024-03-01", 0.25 * DAY), Some(0.5));
         assert_eq!(moved("12:30", "12:00:00", 1.0), Some(1801.0));
         assert_eq!(moved("00:15", "23:00:00", 1.0), Some(4501.0));
+        assert_eq!(moved("00:30+02:00", "22:30:00", 5.0), Some(5.0));
         assert!(moved("12:30", "2024-03-01", 1.0).is_none() && moved("2024-03-01", "12:30", 1.0).is_none());
     }
 

@@ -17,7 +17,7 @@ const CURVE: &str = "31";
 pub const PLAIN_DATUM: char = 'o';
 pub const PLAIN_CURVE: char = '*';
 
-/// What a cell shows.
+/// Dots of a cell.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
     data: u8,

@@ -13,8 +13,8 @@ use marquardt::digits;
 use marquardt::solver::IterationRecord;
 
 use crate::arguments::OutputArguments;
-use crate::data::SelectedData;
 use crate::failure::{Failure, quoted};
+use crate::selected_data::SelectedData;
 use crate::terminal;
 use axis::Axis;
 use canvas::{Canvas, PLAIN_CURVE, PLAIN_DATUM, braille, colour};
@@ -26,7 +26,7 @@ pub const MOST_GROUPS: usize = 6;
 const PAUSE: Duration = Duration::from_millis(80);
 const SHARE: u32 = 10;
 
-/// Columns and rows where the output is no terminal, and limits of both.
+/// Columns, unless the environment has others, and rows where the output is no terminal, and limits of both.
 const PLAIN_SIZE: (usize, usize) = (80, 24);
 const COLUMNS: (usize, usize) = (20, 160);
 const ROWS: (usize, usize) = (3, 24);
@@ -51,7 +51,7 @@ struct Scene {
     drawn: Mutex<Drawn>,
 }
 
-/// What stands in the terminal.
+/// State of the terminal after the last picture.
 #[derive(Default)]
 struct Drawn {
     /// Lines of the last picture, and the size of the terminal then.
@@ -142,7 +142,7 @@ impl Scene {
         let is_terminal = terminal::can_be_redrawn();
         let size = match term.size_checked() {
             Some((rows, columns)) => (usize::from(columns), usize::from(rows)),
-            None => PLAIN_SIZE,
+            None => (terminal::asked_columns().unwrap_or(PLAIN_SIZE.0), PLAIN_SIZE.1),
         };
         if drawn.size != size {
             // Lines of another width may have been broken: they are left where they are.
@@ -249,7 +249,7 @@ impl Scene {
     }
 }
 
-/// The text, cut off after so many characters.
+/// The text, cut off after `most` characters.
 fn shortened(text: &str, most: usize) -> String {
     match text.chars().count() > most {
         true => text.chars().take(most.saturating_sub(1)).chain((most > 0).then_some('…')).collect(),

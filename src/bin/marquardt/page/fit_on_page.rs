@@ -5,9 +5,10 @@ use marquardt::curve::{FitSummary, PlotError, Profile, Series};
 use serde_json::{Value, json};
 
 use super::points::{Kept, Points, quantiles, rounded};
-use crate::data::SelectedData;
+use super::surface::surface;
 use crate::failure::{Ending, Failure};
 use crate::report::FitReport;
+use crate::selected_data::SelectedData;
 
 /// Approximate number of points of all series of a page, the smallest number of a series, and the number of points beyond which it is
 /// smaller.
@@ -20,6 +21,9 @@ const FEW_SERIES: usize = 8;
 
 /// Largest step between the points of a curve that are kept.
 const LARGEST_STEP: usize = 24;
+
+/// Number of parameters up to which their correlations are shown.
+const MOST_CORRELATED: usize = 40;
 
 /// Significant digits of curves.
 const DIGITS: usize = 6;
@@ -89,15 +93,23 @@ impl FitOnPage<'_, '_> {
         value["group"] = self.name.into();
         let [x, y] = [0, 1].map(|axis| labels[axis].clone().unwrap_or_else(|| self.data[0].labels[axis].clone()));
         value["x_label"] = if self.is_over_x() { x } else { format!("fitted {y}") }.into();
+        if let [data] = self.data {
+            value["surface"] = surface(self.fit, data, &y);
+        }
         value["y_label"] = y.into();
         value["is_unusable"] = (self.report.ending() == Ending::Unusable).into();
-        let covariance = self.fit.covariance();
-        let unit = if covariance.is_absolute() { Some(1.0) } else { self.fit.reduced_chi_square().map(f64::sqrt) };
-        value["strip"] = unit.map_or(Value::Null, |unit| rounded(unit, DIGITS));
-        let correlation = covariance.correlation();
-        value["correlation"] = correlation.rows().into_iter().map(|row| column(row.iter().copied(), 3)).collect();
+        value["strip"] = self.unit().map_or(Value::Null, |unit| rounded(unit, DIGITS));
+        if self.fit.parameters().len() <= MOST_CORRELATED {
+            let correlation = self.fit.covariance().correlation();
+            value["correlation"] = correlation.rows().into_iter().map(|row| column(row.iter().copied(), 3)).collect();
+        }
         value["profiles"] = self.report.inference.profiles.iter().map(profile).collect();
         Ok(value)
+    }
+
+    /// Standard deviation of a whitened residual: one if sigma is absolute, else as the residuals judge it.
+    fn unit(&self) -> Option<f64> {
+        if self.fit.covariance().is_absolute() { Some(1.0) } else { self.fit.reduced_chi_square().map(f64::sqrt) }
     }
 
     /// The abscissa is the predictor; with several predictors, it is the fitted response.
@@ -109,9 +121,7 @@ impl FitOnPage<'_, '_> {
     fn points(&self) -> Result<Vec<Points>, Failure> {
         let (fitted, whitened) = (self.fit.fitted(), self.fit.whitened_residuals());
         let (errors, weights) = (self.fit.observation_errors(), self.fit.robust_weights());
-        // Of a relative sigma, the residuals judge the size, and so of that of the predictor.
-        let covariance = self.fit.covariance();
-        let unit = if covariance.is_absolute() { Some(1.0) } else { self.fit.reduced_chi_square().map(f64::sqrt) };
+        let unit = self.unit();
         let starts: Vec<usize> = self.fit.data_sets()?.iter().map(|set| set.rows.start).collect();
         let mut all = Vec::new();
         for (set, data) in self.data.iter().enumerate() {

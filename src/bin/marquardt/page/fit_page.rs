@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{FitOnPage, write_page};
 use crate::arguments::FitArguments;
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::page::origin;
 use crate::table::ResultTable;
 
@@ -14,6 +14,8 @@ use crate::table::ResultTable;
 const SERIES: usize = 120;
 /// Number of fits that did not end well and are drawn besides.
 const BAD_FITS: usize = 20;
+/// Number of fits that could not be made and are listed, at most.
+const LISTED: usize = 200;
 
 /// Bytes of the fits that are drawn, and of all fits.
 const DRAWN_BYTES: usize = 1_300_000;
@@ -24,7 +26,9 @@ pub struct FitPage {
     /// Number of fits that are expected.
     expected: usize,
     added: usize,
+    /// Numbers of fits that did not end well, and of those of the others that have warnings.
     bad: usize,
+    warned: usize,
     bytes: usize,
     /// Labels of predictor and response in place of those of the data.
     labels: [Option<String>; 2],
@@ -34,17 +38,19 @@ pub struct FitPage {
 impl FitPage {
     /// Makes room for a number of fits.
     pub fn of(expected: usize, labels: [Option<String>; 2]) -> Self {
-        FitPage { expected, added: 0, bad: 0, bytes: 0, labels, fits: Vec::new() }
+        FitPage { expected, added: 0, bad: 0, warned: 0, bytes: 0, labels, fits: Vec::new() }
     }
 
     /// Adds a fit.
     pub fn add(&mut self, shown: &FitOnPage<'_, '_>) -> Result<(), Failure> {
         let series = shown.series();
         let step = (self.expected * series).div_ceil(SERIES).max(1);
-        let is_bad = !shown.report.summary.is_converged && self.bad < BAD_FITS;
-        let is_drawn = self.added.is_multiple_of(step) || is_bad;
+        let summary = &shown.report.summary;
+        let is_bad = !summary.is_converged || shown.report.ending() == Ending::Unusable;
+        let is_drawn = self.added.is_multiple_of(step) || (is_bad && self.bad < BAD_FITS);
         self.added += 1;
         self.bad += usize::from(is_bad);
+        self.warned += usize::from(!is_bad && !summary.warnings.is_empty());
         if is_drawn {
             let whole = shown.to_json(self.expected.min(SERIES) * series, &self.labels)?.to_string();
             if self.fits.is_empty() || self.bytes + whole.len() <= DRAWN_BYTES {
@@ -64,13 +70,14 @@ impl FitPage {
         self.fits.push(fit);
     }
 
-    /// Writes the page, with the tests of what differs between the fits.
+    /// Writes the page, with the tests of what differs between the fits, and the reasons for which others could not be made.
     pub fn write(
         &self,
         path: &Path,
         arguments: &FitArguments,
         title: &str,
         tests: Option<&ResultTable>,
+        failed: &[Failure],
     ) -> Result<(), Failure> {
         let batch = arguments.groups.batch.first().map(|_| "file");
         let file = arguments.data.file.as_deref();
@@ -79,7 +86,12 @@ impl FitPage {
             "title": title,
             "group_by": batch.or(arguments.groups.group_by.as_deref()),
             "log": [arguments.output.log_x, arguments.output.log_y],
+            "total": self.added,
+            "bad": self.bad,
+            "warned": self.warned,
             "missing_fits": self.added - self.fits.len(),
+            "failed": failed.iter().take(LISTED).map(Failure::one_line).collect::<Vec<_>>(),
+            "failed_total": failed.len(),
             "fits": Value::Null,
             "tests": tests.map(ResultTable::to_json_rows),
         });

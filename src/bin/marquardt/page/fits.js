@@ -234,7 +234,7 @@ function profileFigure({ name, line: [x, tau], interval: [low, high] }) {
 
 function correlations(fit) {
   const names = fit.parameters.map(p => p.name);
-  if (names.length < 2 || names.length > 40) return null;
+  if (names.length < 2 || !fit.correlation) return null;
   const isKnown = i => fit.parameters[i].standard_error > 0;
   const cell = (value, i, j) => {
     const td = make('td', { text: isKnown(i) && isKnown(j) ? minus((Math.round(100 * value) / 100 + 0).toFixed(2)) : '–' });
@@ -267,11 +267,12 @@ function details(fit) {
   const tables = fit.tables.map(([title, rows]) => ofCommand(title, rows));
   const figures = [quantileFigure(fit), ...fit.profiles.map(profileFigure), correlations(fit)].filter(Boolean);
   return [
+    surfaceSection(fit),
     section('Parameters', parameterTable('As they were fitted', fit.parameters), parameterTable('Derived quantities', fit.derived), tables),
     section('Goodness of fit', statistics(fit)),
     section('Diagnostics', make('div', { class: 'figures' }, ...figures)),
     section('Settings', settings(fit)),
-  ];
+  ].filter(Boolean);
 }
 
 function select(index) {
@@ -305,10 +306,19 @@ function overview() {
 
 /** How many fits have ended well. */
 function groupStatus() {
-  const bad = fits.filter(fit => !fit.is_converged || fit.is_unusable);
-  const warned = fits.filter(fit => !bad.includes(fit) && fit.warnings.length);
-  const words = bad.length ? `${plural(bad.length, 'fit')} of ${fits.length} did not end well.` : `All ${fits.length} fits have converged${warned.length ? `, ${warned.length} with warnings` : ''}.`;
-  return make('p', { class: `summary ${bad.length ? 'bad' : warned.length ? 'care' : 'good'}` }, make('strong', { text: `${bad.length ? '✗' : warned.length ? '⚠' : '✓'} ${words}` }));
+  const { total, bad, warned, failed_total: failed } = data;
+  const ended = bad ? `${plural(bad, 'fit')} of ${total.toLocaleString('en')} did not end well.` : `All ${total.toLocaleString('en')} fits have converged${warned ? `, ${warned.toLocaleString('en')} with warnings` : ''}.`;
+  const words = failed ? `${plural(failed, 'further fit')} could not be made. ${ended}` : ended;
+  const kind = bad || failed ? 'bad' : warned ? 'care' : 'good';
+  return make('p', { class: `summary ${kind}` }, make('strong', { text: `${{ good: '✓', care: '⚠', bad: '✗' }[kind]} ${words}` }));
+}
+
+/** Fits that could not be made, and why. */
+function failedFitsSection() {
+  const { failed, failed_total: total } = data;
+  if (!total) return null;
+  const title = failed.length < total ? `The first ${failed.length} of ${total.toLocaleString('en')}` : `${plural(total, 'fit')} could not be made`;
+  return section('Failed fits', table(title, ['reason'], failed.map(reason => [reason])));
 }
 
 function chooser() {
@@ -342,5 +352,5 @@ function pageOfFits() {
   const names = fits[0].parameters.map(p => p.name);
   const values = fits.map(fit => (fit.is_converged ? [...names.map(name => fit.parameters.find(p => p.name === name)?.value), fit.statistics.residual_standard_deviation] : []));
   const plate = fits.length > 1 ? plateSection(fits.map(fit => fit.group), [...names, 'residual sd'], values, select) : null;
-  return { formula: drawnFits[0]?.model || '', content: [first, plate, picture, rest].filter(Boolean), render };
+  return { formula: drawnFits[0]?.model || '', content: [first, failedFitsSection(), plate, picture, rest].filter(Boolean), render };
 }

@@ -24,7 +24,7 @@ function mapValues({ low, high, levels }) {
  * Maps of quantities, one at a time.
  *
  * Options: `width`, `height`; `layers`, each with its `name`, the range `shown`, and its `values`; `nameOf`, the name and the text of a pixel; `act`,
- * what a press on a pixel does.
+ * what a press on a pixel does; `disks`, points `[left, top, value]` as shares of the map, in the colours of the layer.
  */
 class ParameterMap {
   constructor(options) {
@@ -33,7 +33,8 @@ class ParameterMap {
     this.cursor = make('div', { class: 'cursor', hidden: true });
     this.tip = make('div', { class: 'tip', hidden: true });
     this.voice = make('div', { class: 'unseen', 'aria-live': 'polite' });
-    this.frame = make('div', { class: 'map', tabindex: 0, role: 'group' }, this.canvas, this.cursor, this.tip, this.voice);
+    this.marks = make('div', { class: 'disks', 'aria-hidden': 'true' });
+    this.frame = make('div', { class: 'map', tabindex: 0, role: 'group' }, this.canvas, this.marks, this.cursor, this.tip, this.voice);
     // Pixels are square, unless the image were too narrow to be seen.
     this.frame.style.setProperty('--ratio', String(Math.max(0.25, Math.min(6, this.width / this.height))));
     this.scale = make('div', { class: 'color-bar' });
@@ -49,7 +50,13 @@ class ParameterMap {
     const [low, high] = layer.shown;
     this.layer = layer;
     const image = new ImageData(this.width, this.height);
-    layer.values.forEach((value, i) => image.data.set(value == null ? [128, 128, 128, 70] : [...mapColor(high > low ? (value - low) / (high - low) : 0.5), 255], 4 * i));
+    const colorOf = value => mapColor(high > low ? (value - low) / (high - low) : 0.5);
+    layer.values.forEach((value, i) => image.data.set(value == null ? [128, 128, 128, 70] : [...colorOf(value), 255], 4 * i));
+    this.marks.replaceChildren(...(this.disks || []).map(([left, top, value]) => {
+      const disk = make('i');
+      Object.assign(disk.style, { left: `${100 * left}%`, top: `${100 * top}%`, background: `rgb(${colorOf(value)})` });
+      return disk;
+    }));
     this.canvas.getContext('2d').putImageData(image, 0, 0);
     fill(this.frame, { 'aria-label': `Map of ${layer.name}, from ${number(low)} to ${number(high)}. Arrow keys go from pixel to pixel.` }, []);
     const stops = MAP_COLORS.map((_, i) => `rgb(${mapColor(i / (MAP_COLORS.length - 1))})`).join(',');
@@ -111,17 +118,18 @@ function mapSection(title, options, hint) {
     choices.forEach((one, i) => one.setAttribute('aria-pressed', String(i === index)));
   }, { 'aria-pressed': String(index === 0) }));
   const frame = options.sides ? withSides(map.frame, options) : map.frame;
-  return section(title, make('div', { class: 'bar' }, make('div', { class: 'tools', role: 'group', 'aria-label': 'Quantity of the map' }, ...choices)), frame, map.scale, make('p', { class: 'hint', text: hint }));
+  const tools = choices.length > 1 ? make('div', { class: 'bar' }, make('div', { class: 'tools', role: 'group', 'aria-label': 'Quantity of the map' }, ...choices)) : null;
+  return section(title, tools, frame, map.scale, make('p', { class: 'hint', text: hint }));
 }
 
-/** A map with the names of its rows and columns. */
+/** A map with names of rows and columns, each with its place as a share of the side. */
 function withSides(frame, { width, height, sides }) {
-  const along = (names, count, edge) => names.slice(0, count).map((text, i) => {
+  const along = (names, edge) => names.map(([text, share]) => {
     const name = make('span', { text, 'aria-hidden': 'true' });
-    name.style[edge] = `${(100 * (i + 0.5)) / count}%`;
+    name.style[edge] = `${100 * share}%`;
     return name;
   });
-  const host = make('div', { class: 'sided' }, make('div', { class: 'above' }, ...along(sides[1], width, 'left')), make('div', { class: 'beside' }, ...along(sides[0], height, 'top')), frame);
+  const host = make('div', { class: 'sided' }, make('div', { class: 'above' }, ...along(sides[1], 'left')), make('div', { class: 'beside' }, ...along(sides[0], 'top')), frame);
   host.style.setProperty('--ratio', String(width / height));
   return host;
 }
@@ -134,6 +142,20 @@ function imageSection() {
   const thinned = step > 1 ? ` One pixel of ${step} × ${step} is shown.` : '';
   const hint = `${rows.toLocaleString('en')} × ${plural(columns, 'pixel')}; the colours span all but the 2 % of values at either end; pixels without a fit are grey.${thinned}`;
   return mapSection('Map', { width: Math.ceil(columns / step), height: Math.ceil(rows / step), layers, nameOf: (x, y) => ['row, column', `${y * step}, ${x * step}`] }, hint);
+}
+
+/** The fitted surface of a curve of two predictors, with the observations in it. */
+function surfaceSection({ surface: known, y_label: label }) {
+  if (!known || !known.layer.levels) return null;
+  const { cells, names, x, y, layer, points } = known;
+  const middle = ([low, high], cell) => low + ((high - low) * (cell + 0.5)) / cells;
+  const share = ([low, high], value) => (value - low) / (high - low);
+  const along = range => ticks(...range, 6, false).map(value => [number(value, 6), share(range, value)]).filter(([, at]) => at >= 0 && at <= 1);
+  const sides = [along(y).map(([text, at]) => [text, 1 - at]), along(x)];
+  const disks = points.map(([at, height, value]) => [share(x, at), 1 - share(y, height), value]);
+  const nameOf = (column, row) => [names.join(', '), `${number(middle(x, column), 4)}, ${number(middle(y, cells - 1 - row), 4)}`];
+  const options = { width: cells, height: cells, layers: [{ ...layer, values: mapValues(layer), name: `fitted ${label}` }], disks, sides, nameOf };
+  return mapSection('Surface', options, `${names[0]} to the right, ${names[1]} upwards; disks are observations, in the colours of their values: those that agree with the surface are hard to tell from it.`);
 }
 
 const PLATES = [[8, 12], [16, 24], [32, 48]];
@@ -163,7 +185,8 @@ function plateSection(names, quantities, values, act) {
   }).filter(layer => layer.shown[0] != null);
   if (!layers.length) return null;
   const of = (x, y) => wells.findIndex(([row, column]) => row === y && column === x);
-  const sides = [Array.from({ length: height }, (_, i) => plateRow(i)), Array.from({ length: width }, (_, i) => String(i + 1))];
+  const along = (count, nameOf) => Array.from({ length: count }, (_, i) => [nameOf(i), (i + 0.5) / count]);
+  const sides = [along(height, plateRow), along(width, i => String(i + 1))];
   const options = { width, height, layers, sides, nameOf: (x, y) => ['well', plateRow(y) + (x + 1)], act: (x, y) => of(x, y) >= 0 && act(of(x, y)) };
   return mapSection('Plate', options, 'Press a well to see its fit. Wells without a fit are grey.');
 }

@@ -7,6 +7,7 @@ mod many_page;
 mod map_layer;
 mod origin;
 mod points;
+mod surface;
 
 use std::path::Path;
 

@@ -1,14 +1,16 @@
 //! The data of a curve fit: rows of predictors, responses to them, and their noise.
 
+mod checks;
+mod noise;
+
 use std::borrow::Cow;
 use std::iter::zip;
 
+use super::CurveError;
 use super::errors_in_x::{ObservedRow, PredictorSigma, observed_width, push_observed};
-use super::noise::{Noise, Whitening};
+use super::noise::Noise;
 use super::rows::Rows;
-use super::{CurveError, NanPolicy};
 use crate::distributed::{Communicator, CommunicatorError, RankError};
-use crate::kernels::vector::safe_norm;
 use crate::real::Real;
 
 /// Number of rows that the look at the data samples at most.
@@ -350,42 +352,6 @@ impl<'a, T: Real> Data<'a, T> {
         Ok(Data { response_names, noise, omitted, of_means, ranks, all_omitted, ..data })
     }
 
-    /// Checks the data, and leaves out masked rows, and missing ones if the policy says so. A row counts as missing where any of
-    /// its numbers is NaN or infinite.
-    pub(super) fn check(self, mask: Option<&[bool]>, policy: NanPolicy) -> Result<Self, CurveError> {
-        self.check_shapes(mask)?;
-        if mask.is_none() && self.is_complete() {
-            return Ok(self);
-        }
-        let mut omitted = Vec::new();
-        for row in 0..self.y_rows {
-            let masked = mask.is_some_and(|mask| !mask[row]);
-            let missing = if masked { None } else { self.missing(row) };
-            match missing {
-                Some(error) if policy == NanPolicy::Raise => return Err(error),
-                None if !masked => {}
-                _ => omitted.push(row),
-            }
-        }
-        if omitted.len() == self.y_rows && !self.is_shared() {
-            return Err(CurveError::NoObservations);
-        }
-        let kept = || (0..self.y_rows).filter(|row| omitted.binary_search(row).is_err());
-        if let Noise::Sigma(sigma) = &self.noise {
-            for row in kept() {
-                let range = row * self.outputs..(row + 1) * self.outputs;
-                if let Some(&value) = sigma[range].iter().find(|&&sigma| !(sigma > T::ZERO)) {
-                    return Err(CurveError::NonPositiveSigma { row, value: value.to_f64() });
-                }
-            }
-        }
-        if omitted.is_empty() {
-            return Ok(self);
-        }
-        let kept: Vec<usize> = kept().collect();
-        Ok(Data { all_omitted: omitted.len(), omitted, ..self.select(&kept)? })
-    }
-
     /// Counts the rows of all ranks. One that has none learns from the others what rows are like. Collective.
     pub(super) fn counted(self) -> Result<Self, CurveError> {
         if !self.is_shared() {
@@ -431,129 +397,8 @@ impl<'a, T: Real> Data<'a, T> {
         Ok([gather(&self.x, self.width)?, gather(&self.y, self.outputs)?])
     }
 
-    fn check_shapes(&self, mask: Option<&[bool]>) -> Result<(), CurveError> {
-        let (x, y) = (self.x_rows, self.y_rows);
-        if x != y {
-            return Err(CurveError::UnequalLengths { x, y });
-        }
-        // Where rows are shared, there may be none here.
-        if y == 0 && !self.is_shared() || y > 0 && self.outputs == 0 {
-            return Err(CurveError::NoObservations);
-        }
-        let (responses, names) = (self.outputs, self.response_names.len());
-        if names > 0 && names != responses {
-            return Err(CurveError::ResponseNameCount { responses, names });
-        }
-        let expected = self.y.len();
-        match &self.noise {
-            Noise::Sigma(sigma) if sigma.len() != expected => {
-                return Err(CurveError::SigmaLength { sigma: sigma.len(), responses: expected });
-            }
-            Noise::Correlated(whitening) if whitening.count() != expected => {
-                let count = whitening.count();
-                return Err(CurveError::CovarianceShape { rows: count, columns: count, responses: Some(expected) });
-            }
-            _ => {}
-        }
-        match mask {
-            Some(mask) if mask.len() != y => Err(CurveError::MaskLength { mask: mask.len(), rows: y }),
-            _ => Ok(()),
-        }
-    }
-
-    /// All numbers are finite, and all standard deviations positive. There are rows.
-    fn is_complete(&self) -> bool {
-        // Without an end in between, several numbers are looked at at once.
-        let all = |numbers: &[T], holds: fn(T) -> bool| numbers.iter().fold(true, |all, &number| all & holds(number));
-        let are_positive = match &self.noise {
-            Noise::Sigma(sigma) => all(sigma, |sigma| sigma.is_finite() & (sigma > T::ZERO)),
-            _ => true,
-        };
-        self.y_rows > 0 && are_positive && all(&self.x, T::is_finite) && all(&self.y, T::is_finite)
-    }
-
-    /// The first number of a row that is not finite.
-    fn missing(&self, row: usize) -> Option<CurveError> {
-        let column = |name: &str, values: &[T], width: usize| entry(name, &values[row * width..(row + 1) * width], row);
-        let sigma = match &self.noise {
-            Noise::Sigma(sigma) => column("sigma", sigma, self.outputs),
-            _ => None,
-        };
-        let (x, rest) = self.x[row * self.width..][..self.width].split_at(self.predictors);
-        let y = || column("y", &self.y, self.outputs);
-        // Of what a row carries of its observation, the standard deviations of the predictors are known from nowhere else.
-        entry("x", x, row).or_else(y).or(sigma).or_else(|| entry("sigma_x", rest.get(..self.predictors)?, row))
-    }
-
     /// Names the responses of a row.
     pub(super) fn with_response_names(self, response_names: Vec<String>) -> Self {
         Data { response_names, ..self }
     }
-
-    /// Sets the noise by weights, the inverse squares of standard deviations up to a factor. Returns a mask, too, that leaves out rows whose
-    /// weights are zero.
-    pub(super) fn with_weights(self, weights: &[T], mask: Mask<'a>) -> Result<(Self, Mask<'a>), CurveError> {
-        let conflict = |second, reason| Err(CurveError::Conflict { first: "weights", second, reason });
-        match self.noise {
-            Noise::Uniform => {}
-            Noise::Sigma(_) => return conflict("sigma", "a weight is the inverse square of a sigma"),
-            Noise::Correlated(_) => return conflict("a covariance of the data", "its inverse has the weights"),
-        }
-        let (responses, outputs) = (self.y.len(), self.outputs.max(1));
-        if weights.len() != responses {
-            return Err(CurveError::WeightsLength { weights: weights.len(), responses });
-        }
-        let is_left_out: Vec<bool> =
-            weights.chunks_exact(outputs).map(|row| row.iter().all(|&weight| weight == T::ZERO)).collect();
-        let is_wrong = |(index, &weight): (usize, &T)| {
-            let is_right = weight > T::ZERO && weight.is_finite() || is_left_out[index / outputs];
-            !is_right && mask.as_ref().is_none_or(|mask| mask.get(index / outputs) != Some(&false))
-        };
-        if let Some(index) = weights.iter().enumerate().position(is_wrong) {
-            return Err(CurveError::Weight { row: index / outputs, value: weights[index].to_f64() });
-        }
-        let sigma = weights.iter().map(|&weight| if weight > T::ZERO { weight.sqrt().recip() } else { T::ONE });
-        let data = Data { noise: Noise::Sigma(sigma.collect()), ..self };
-        if !is_left_out.contains(&true) {
-            return Ok((data, mask));
-        }
-        let is_in = |row: usize| mask.as_ref().is_none_or(|mask| mask.get(row) == Some(&true));
-        let mask: Vec<bool> = is_left_out.iter().enumerate().map(|(row, out)| !out && is_in(row)).collect();
-        Ok((data, Some(mask.into())))
-    }
-
-    /// Numbers for the responses: one each, or one for all responses to a row.
-    pub(super) fn for_responses(&self, numbers: Rows<'a, T>) -> Cow<'a, [T]> {
-        let is_of_rows = numbers.width() == 1 && numbers.count() == self.y_rows && self.outputs > 1;
-        let numbers = numbers.into_flat();
-        if is_of_rows { numbers.iter().flat_map(|&number| vec![number; self.outputs]).collect() } else { numbers }
-    }
-
-    /// Inverse squares of the moduli of the responses to each row, one for each response.
-    pub(super) fn weights_by_modulus(&self) -> Vec<T> {
-        let weight = |row: &[T]| {
-            let modulus = T::from_f64(safe_norm(row.iter().map(|y| y.to_f64())));
-            // What is missing has no weight of its own.
-            let weight = if modulus.is_finite() { (modulus * modulus).recip() } else { T::ONE };
-            vec![weight; row.len()]
-        };
-        self.y.chunks(self.outputs.max(1)).flat_map(weight).collect()
-    }
-
-    /// Sets the noise.
-    pub(super) fn with_sigma(self, sigma: Rows<'a, T>) -> Self {
-        Data { noise: Noise::Sigma(self.for_responses(sigma)), ..self }
-    }
-
-    /// Sets the noise.
-    pub(super) fn with_whitening(self, whitening: Whitening<T>) -> Self {
-        Data { noise: Noise::Correlated(whitening), ..self }
-    }
-}
-
-/// The first of these entries of a row that is not finite.
-fn entry<T: Real>(name: &str, values: &[T], row: usize) -> Option<CurveError> {
-    let at = values.iter().position(|value| !value.is_finite())?;
-    let variable = if values.len() == 1 { name.into() } else { format!("{name}{}", at + 1) };
-    Some(CurveError::NonFiniteDatum { variable, row, value: values[at].to_f64() })
 }
