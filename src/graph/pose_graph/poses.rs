@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, SVD};
 
-use super::{Dimension, Edge};
+use super::{Dimension, Edge, PoseGraph, PoseGraphProblem};
 use crate::graph::{
     ChordalPose3, CostFunction, GraphError, RelativePoint2, RelativePoint3, RelativePose2, RelativePose3,
 };
@@ -17,8 +17,6 @@ pub trait Poses: Manifold<f64> + Default + operations::PoseOperations + 'static 
     type Point: Manifold<f64> + Default + 'static;
     /// Cost function of a measured pose.
     type RelativePose: CostFunction<f64, Blocks = (Self, Self)>;
-    /// Cost function of a measured pose that is smooth at half a turn.
-    type SmoothPose: CostFunction<f64, Blocks = (Self, Self)>;
     /// Cost function of a measured point.
     type RelativePoint: CostFunction<f64, Blocks = (Self, Self::Point)>;
     /// Dimension of the world.
@@ -31,8 +29,12 @@ pub trait Poses: Manifold<f64> + Default + operations::PoseOperations + 'static 
     /// [`GraphError`] for an information matrix that is not positive definite, or not semi-definite where it is rounded.
     fn relative_pose(edge: &Edge) -> Result<Self::RelativePose, GraphError>;
 
-    /// Smooth cost function of an edge between two poses; `None` in the plane, where it would be no better.
-    fn smooth_pose(edge: &Edge) -> Option<Result<Self::SmoothPose, GraphError>>;
+    /// The problem of a graph with cost functions that are smooth at half a turn; `None` in the plane, where they would be no better.
+    ///
+    /// # Errors
+    ///
+    /// As [`relative_pose`](Self::relative_pose).
+    fn smooth_problem(graph: &PoseGraph) -> Result<Option<PoseGraphProblem<Self>>, GraphError>;
 
     /// Cost function of an edge between a pose and a point.
     ///
@@ -85,10 +87,9 @@ fn symmetric<const N: usize>(triangle: &[f64]) -> [[f64; N]; N] {
 }
 
 macro_rules! cost_functions {
-    ($pose_edge:ident, $smooth_edge:ident, $point_edge:ident, $size:literal) => {
+    ($pose_edge:ident, $point_edge:ident, $size:literal) => {
         type Point = Euclidean<$size>;
         type RelativePose = $pose_edge<f64>;
-        type SmoothPose = $smooth_edge<f64>;
         type RelativePoint = $point_edge<f64>;
 
         fn relative_pose(edge: &Edge) -> Result<Self::RelativePose, GraphError> {
@@ -130,11 +131,11 @@ impl SE2 {
 }
 
 impl Poses for SE2 {
-    cost_functions!(RelativePose2, RelativePose2, RelativePoint2, 2);
+    cost_functions!(RelativePose2, RelativePoint2, 2);
     const DIMENSION: Dimension = Dimension::Plane;
 
-    fn smooth_pose(_: &Edge) -> Option<Result<RelativePose2<f64>, GraphError>> {
-        None
+    fn smooth_problem(_: &PoseGraph) -> Result<Option<PoseGraphProblem<Self>>, GraphError> {
+        Ok(None)
     }
 
     fn to_manifold(coordinates: &[f64]) -> Vec<f64> {
@@ -175,12 +176,15 @@ impl SE3 {
 }
 
 impl Poses for SE3 {
-    cost_functions!(RelativePose3, ChordalPose3, RelativePoint3, 3);
+    cost_functions!(RelativePose3, RelativePoint3, 3);
     const DIMENSION: Dimension = Dimension::Space;
 
-    fn smooth_pose(edge: &Edge) -> Option<Result<ChordalPose3<f64>, GraphError>> {
-        let make = if edge.is_rounded { ChordalPose3::with_rounded_information } else { ChordalPose3::new };
-        Some(make(Self::element(&edge.measured), symmetric(&edge.information)))
+    fn smooth_problem(graph: &PoseGraph) -> Result<Option<PoseGraphProblem<Self>>, GraphError> {
+        let chordal = |edge: &Edge| {
+            let make = if edge.is_rounded { ChordalPose3::with_rounded_information } else { ChordalPose3::new };
+            make(Self::element(&edge.measured), symmetric(&edge.information))
+        };
+        graph.problem_of(None, chordal).map(Some)
     }
 
     fn to_manifold(coordinates: &[f64]) -> Vec<f64> {

@@ -91,16 +91,13 @@ impl PoseGraphSolver {
         let given_cost = built.problem.cost()?;
         let closures = graph.edges.iter().zip(&built.edges).filter(|(edge, _)| graph.is_loop_closure(edge));
         let closures: Vec<ResidualBlock> = closures.map(|(_, &block)| block).collect();
-        let candidates: &[Start] = match self.start {
-            Start::Best if self.graduated.is_some() => &[Start::Given, Start::Odometry],
-            Start::Best if largest_rotation_error::<P>(graph) > WRAPS => {
-                &[Start::Given, Start::Chordal, Start::Spectral]
-            }
-            Start::Best => &[Start::Given],
-            ref start => std::slice::from_ref(start),
+        let first = if self.start == Start::Best { Start::Given } else { self.start };
+        let others: &[Start] = match self.start {
+            Start::Best if self.graduated.is_some() => &[Start::Odometry],
+            Start::Best if largest_rotation_error::<P>(graph) > WRAPS => &[Start::Chordal, Start::Spectral],
+            _ => &[],
         };
-        let mut best: Option<(f64, Start, PoseGraph)> = None;
-        for &start in candidates {
+        let mut begin = |start: Start| {
             let mut started = graph.clone();
             start.place::<P>(&mut started)?;
             built.move_to(&started)?;
@@ -108,11 +105,16 @@ impl PoseGraphSolver {
                 None => built.problem.cost()?,
                 Some(graduated) => graduated.cost(&mut built.problem, &closures)?,
             };
-            if best.as_ref().is_none_or(|&(lowest, ..)| cost < lowest) {
-                best = Some((cost, start, started));
+            Ok::<_, GraphError>((cost, start, started))
+        };
+        let mut best = begin(first)?;
+        for &start in others {
+            let other = begin(start)?;
+            if other.0 < best.0 {
+                best = other;
             }
         }
-        let (_, start, started) = best.ok_or(GraphError::NoResiduals { residual_block: 0 })?;
+        let (_, start, started) = best;
         built.move_to(&started)?;
         let (report, false_blocks) = match &self.graduated {
             None => (built.problem.solve(&self.solver)?, Vec::new()),

@@ -49,11 +49,7 @@ impl Start {
 
 /// Solves with an error of the rotations that has no jumps.
 fn smooth<P: Poses>(graph: &mut PoseGraph) -> Result<(), GraphError> {
-    if graph.edges.first().is_none_or(|edge| P::smooth_pose(edge).is_none()) {
-        return Ok(());
-    }
-    let wrong = || GraphError::NoResiduals { residual_block: 0 };
-    let mut built = graph.problem_of::<P, _>(None, |edge| P::smooth_pose(edge).ok_or_else(wrong)?)?;
+    let Some(mut built) = P::smooth_problem(graph)? else { return Ok(()) };
     let solver = LevenbergMarquardt::new().with_ftol(SMOOTH_FTOL).with_max_iterations(SMOOTH_ITERATIONS);
     built.problem.solve(&solver.with_polish(false))?;
     built.read_into(graph)
