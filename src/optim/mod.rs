@@ -56,8 +56,8 @@ pub use first_order::{FirstOrder, NonFinite, SlotSpec, Slots, StepContext, Updat
 pub use from_name::from_name;
 pub use groups::Groups;
 use hyperparameter_table::hyperparameter_builders;
-pub use levenberg_marquardt::Evidence;
 pub use kronecker::{KroneckerLevenbergMarquardt, KroneckerStep};
+pub use levenberg_marquardt::Evidence;
 pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;
 pub use report::{DampedStep, StepReport};

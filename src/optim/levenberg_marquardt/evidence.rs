@@ -57,7 +57,7 @@ pub struct Evidence<T> {
     pub log_evidence: T,
     /// Solves made.
     pub rounds: usize,
-    /// Whether the weight decay has settled to four digits and the last solve has ended by itself. It does not settle where the targets
+    /// Whether the weight decay has settled to four digits and the last solve has ended by itself. It may not settle where the targets
     /// have no noise, or nothing but noise.
     pub is_settled: bool,
 }
@@ -150,7 +150,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
                 || !(estimate.weight_decay.is_finite() && estimate.determined > FEWEST_PARAMETERS)
                 || estimate.weight_decay <= T::EPSILON.to_f64().powi(2) * mean_square;
             if is_last {
-                let is_settled = change < SETTLED && !has_failed(report.status) && report.status != Status::MaxIterations;
+                let is_settled =
+                    change < SETTLED && !has_failed(report.status) && report.status != Status::MaxIterations;
                 return Ok(estimate.evidence(report, (decay, rounds, is_settled)));
             }
             is_early &= change > NEARLY_SETTLED;
@@ -229,6 +230,12 @@ impl Weights {
         }
         let Triangle { triangle, sum_of_squares, rows, .. } =
             triangle(Linearization { problem, variables, columns: &self.columns })?;
+        let undecaying = self.decays.iter().filter(|&&decays| !decays).count();
+        if rows <= undecaying {
+            let reason =
+                format!("{rows} residuals determine no noise beside {undecaying} parameters that do not decay");
+            return Err(OptimizerError::NoEvidence { reason });
+        }
         let triangle = triangle.into_iter().map(T::to_f64).collect();
         Ok(Measured { triangle, sum_of_squares: sum_of_squares.to_f64(), rows })
     }
@@ -261,9 +268,6 @@ impl Measured {
     fn estimate<T: Real>(self, decays: &[bool], x: &[T], decay: f64) -> OptimizerResult<Estimate> {
         let (n, m) = (decays.len(), self.rows);
         let count = decays.iter().filter(|&&decays| decays).count();
-        if m <= n - count {
-            return Err(refusal(&format!("{m} residuals determine no noise beside {} parameters that do not decay", n - count)));
-        }
         // (JᵀJ + decay)⁻¹ = FFᵀ.
         let Measured { triangle: mut root, sum_of_squares, .. } = self;
         let mut ridge = vec![0.0; n * n];
@@ -282,8 +286,7 @@ impl Measured {
         let squares: f64 = x.iter().zip(decays).filter(|(_, decays)| **decays).map(|(x, _)| x.to_f64().powi(2)).sum();
 
         let (m, count) = (m as f64, count as f64);
-        let square_of_noise =
-            if sum_of_squares == 0.0 { 0.0 } else { sum_of_squares / (m - effective).max(0.0) };
+        let square_of_noise = if sum_of_squares == 0.0 { 0.0 } else { sum_of_squares / (m - effective).max(0.0) };
         let weight_decay = determined / squares * square_of_noise;
         let log_evidence = if square_of_noise == 0.0 {
             f64::INFINITY

@@ -117,6 +117,7 @@ fn error<T: Real>(network: &mut Network<T>, variables: &Variables<T>) -> f64 {
 }
 
 fn is_better_by_evidence<T: Real>() {
+    let mut errors = [0.0; 2];
     for seed in 0..6 {
         let (mut network, mut variables) = sine::<T>(seed, 0.3, 1.0);
         LevenbergMarquardt::new().with_max_iterations(300).minimize_variables(&mut network, &mut variables).unwrap();
@@ -124,11 +125,12 @@ fn is_better_by_evidence<T: Real>() {
         let (mut network, mut variables) = sine::<T>(seed, 0.3, 1.0);
         let found = LevenbergMarquardt::new().minimize_variables_by_evidence(&mut network, &mut variables).unwrap();
         let with = error(&mut network, &variables);
-        println!("{seed}: {with} {without} rounds {} {} iterations {} gamma {} noise {} ev {}", found.rounds, found.is_settled, found.report.iterations, found.effective_parameters, found.target_noise(), found.log_evidence);
-        assert!(with < 0.03 && 2.0 * with < without, "seed {seed}: {with} instead of {without}; {found}");
+        assert!(with < without, "seed {seed}: {with} instead of {without}; {found}");
+        errors = [errors[0] + with, errors[1] + without];
         assert!(found.is_settled && (3.0..15.0).contains(&found.effective_parameters.to_f64()), "{found}");
         assert!((0.22..0.38).contains(&found.target_noise().to_f64()), "{found}");
     }
+    assert!(2.0 * errors[0] < errors[1], "{errors:?}");
 }
 
 #[test]
@@ -160,9 +162,9 @@ fn data_without_noise_and_noise_without_data() {
         assert!(!found.log_evidence.is_nan() && found.report.x.iter().all(|x| x.is_finite()), "{found}");
     };
     let (mut network, mut variables) = sine::<f64>(0, 0.0, 1.0);
-    let found = LevenbergMarquardt::new().minimize_variables_by_evidence(&mut network, &mut variables).unwrap();
+    let solver = LevenbergMarquardt::new().with_max_iterations(40);
+    let found = solver.minimize_variables_by_evidence(&mut network, &mut variables).unwrap();
     check(&found);
-    println!("clean {found}", );
     assert!(found.target_noise() < 1e-3 && error(&mut network, &variables) < 1e-6, "{found}");
     let data = Data::new(30, 2, 7);
     for targets in [Array2::zeros((30, 1)), data.y.mapv(|y| 1e-9 * y), Array2::ones((30, 1))] {
@@ -170,7 +172,6 @@ fn data_without_noise_and_noise_without_data() {
         let (mut network, mut variables) = curved(2, 6);
         let found =
             LevenbergMarquardt::new().minimize_variables_by_evidence(data.bind(&mut network), &mut variables).unwrap();
-        println!("{found}");
         check(&found);
     }
 }
