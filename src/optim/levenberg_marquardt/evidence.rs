@@ -114,9 +114,22 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// # Errors
     ///
     /// [`OptimizerError::NoEvidence`] for losses that are no sums of squares, problems with bounds, and where nothing decays or not
-    /// enough residuals remain; else as [`minimize_variables`](Self::minimize_variables). After an error of a later solve, the variables are those of
-    /// the one before.
+    /// enough residuals remain; else as [`minimize_variables`](Self::minimize_variables). The variables are unchanged then.
     pub fn minimize_variables_by_evidence(
+        &self,
+        objective: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+    ) -> OptimizerResult<Evidence<T>> {
+        let before = variables.values().to_vec();
+        let found = self.search_weight_decay(objective, variables);
+        if found.is_err() {
+            variables.values_mut().copy_from_slice(&before);
+        }
+        found
+    }
+
+    /// Solves with one weight decay after the other, until it has settled.
+    fn search_weight_decay(
         &self,
         objective: &mut dyn Objective<T>,
         variables: &mut Variables<T>,
