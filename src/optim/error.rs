@@ -67,6 +67,21 @@ pub enum OptimizerError {
         /// The value that it would have taken.
         value: f64,
     },
+    /// Gradients were given to an optimizer that needs residuals and their derivatives.
+    #[error(
+        "{optimizer} makes no step from gradients alone: call step with the minibatch, or apply the gradients by a first-order optimizer such as \
+         Adam"
+    )]
+    NeedsObjective {
+        /// The optimizer's name.
+        optimizer: &'static str,
+    },
+    /// The evidence for weight decay does not exist, or is not implemented.
+    #[error("weight decay has no evidence: {reason}")]
+    NoEvidence {
+        /// What prevents it.
+        reason: String,
+    },
     /// A row of a sparse gradient is outside its variable.
     #[error("the gradient of {variable} has a row {row}, but the variable has {rows}")]
     RowOutOfRange {

@@ -57,6 +57,7 @@ pub use from_name::from_name;
 pub use groups::Groups;
 use hyperparameter_table::hyperparameter_builders;
 pub use kronecker::{KroneckerLevenbergMarquardt, KroneckerStep};
+pub use levenberg_marquardt::Evidence;
 pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;
 pub use report::{DampedStep, StepReport};

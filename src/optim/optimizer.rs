@@ -64,7 +64,8 @@ pub trait Optimizer<T: Real>: Send {
     ///
     /// # Errors
     ///
-    /// As [`step`](Self::step).
+    /// As [`step`](Self::step), or [`OptimizerError::NeedsObjective`] by [`LevenbergMarquardt`](crate::LevenbergMarquardt), which makes no step from
+    /// gradients alone.
     fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()>;
 
     /// Steps made.

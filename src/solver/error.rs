@@ -105,14 +105,6 @@ pub enum SolveError {
         /// The derivative.
         value: f64,
     },
-    /// A direction given from outside leads to a value that is not finite.
-    #[error("the step would make {name} {value}")]
-    NonFiniteStep {
-        /// The parameter's name.
-        name: String,
-        /// The value that it would have taken.
-        value: f64,
-    },
     /// The residuals or derivatives at the start are so large that their squares overflow.
     #[error("the sum of squares overflows at the start; rescale the residuals")]
     Overflow,

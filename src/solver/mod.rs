@@ -69,3 +69,4 @@ pub use scaling::Scaling;
 pub(crate) use settings::Settings;
 pub use status::Status;
 pub(crate) use training::{BatchRule, Training, TrainingStep};
+pub(crate) use triangle::Triangle;

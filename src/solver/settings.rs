@@ -37,7 +37,7 @@ pub(crate) struct Settings<T> {
     pub(super) xtol: T,
     pub(super) ftol: T,
     pub(super) target_cost: Option<T>,
-    pub(super) max_iterations: usize,
+    pub(crate) max_iterations: usize,
     pub(super) max_evaluations: usize,
     pub(super) time_limit: Option<Duration>,
     pub(super) cancel: Option<CancelToken>,

@@ -20,15 +20,15 @@ const MANY_PRODUCTS: usize = 10_000_000;
 const DIGITS_LOST: f64 = 0.4;
 
 /// The Jacobian at a point, reduced.
-pub(super) struct Triangle<T> {
+pub(crate) struct Triangle<T> {
     /// The triangle `R` of `QR = J`.
-    pub(super) triangle: Vec<T>,
+    pub(crate) triangle: Vec<T>,
     /// `Jᵀr`.
     pub(super) gradient: Vec<T>,
     /// `‖r‖²`; NaN if a residual or derivative is not finite.
-    pub(super) sum_of_squares: T,
+    pub(crate) sum_of_squares: T,
     /// Rows of the Jacobian.
-    pub(super) rows: usize,
+    pub(crate) rows: usize,
 }
 
 impl<T: Real> Triangle<T> {
@@ -38,7 +38,7 @@ impl<T: Real> Triangle<T> {
     }
 
     /// Returns the triangle of the Jacobian at `x`, with the rows of all ranks.
-    pub(super) fn at(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Evaluated<Self> {
+    pub(crate) fn at(problem: &mut dyn LeastSquares<T>, x: &[T]) -> Evaluated<Self> {
         let (here, columns) = (Self::here(problem, x), problem.column_count());
         match problem.capabilities().communicator().filter(|ranks| ranks.size() > 1) {
             None => here,

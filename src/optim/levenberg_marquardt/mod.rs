@@ -1,13 +1,13 @@
 //! Levenberg–Marquardt as an optimizer: one damped iteration for each minibatch.
 
 mod batch_noise;
+mod evidence;
 mod full_solve;
 mod settings;
 mod training;
 
 use ndarray::ArrayViewD;
 
-use super::gradients::check_gradients;
 use super::state_reader::{StateReader, refuse};
 use super::state_writer::StateWriter;
 use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport};
@@ -17,6 +17,7 @@ use crate::solver::damping::{DampingPolicy, Trial};
 use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt, Settings, SolveError};
 use crate::variables::{Gradients, Variable, Variables};
 use batch_noise::BatchNoise;
+pub use evidence::Evidence;
 use training::VariableTraining;
 
 const NAME: &str = "levenberg_marquardt";
@@ -99,20 +100,14 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
         })
     }
 
-    /// Takes the gradients for a direction that was computed elsewhere: `x ← x − learning_rate · direction + momentum ·
-    /// (last step)`.
+    /// Refused: a gradient says nothing of the curvature, and a step along it would be gradient descent.
     ///
-    /// A direction is a step that the caller has solved for. Gradients of a loss are none: they say nothing of its curvature, and with them this is
-    /// gradient descent with the learning rate, 1 unless set, which most losses do not bear. [`step`](Optimizer::step) makes Levenberg–Marquardt's
-    /// steps.
-    fn apply_gradients(&mut self, gradients: &Gradients<T>, variables: &mut Variables<T>) -> OptimizerResult<()> {
-        let now = self.settings.training.at(self.iterations()).map_err(OptimizerError::from)?;
-        let [learning_rate, momentum, ..] = now.map(T::from_f64);
-        let (training, _) = self.training_for(variables)?;
-        training.layout.check(NAME, gradients.variables())?;
-        check_gradients(gradients, variables)?;
-        training.apply_direction(learning_rate, momentum, gradients, variables)?;
-        Ok(())
+    /// # Errors
+    ///
+    /// Always [`OptimizerError::NeedsObjective`]. [`step`](Optimizer::step) makes a step, and
+    /// [`minimize_variables`](LevenbergMarquardt::minimize_variables) solves.
+    fn apply_gradients(&mut self, _: &Gradients<T>, _: &mut Variables<T>) -> OptimizerResult<()> {
+        Err(OptimizerError::NeedsObjective { optimizer: NAME })
     }
 
     fn iterations(&self) -> u64 {

@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use super::batch_noise::BatchNoise;
 use crate::hyperparameters::HyperparameterError;
-use crate::kernels::vector::add_scaled;
 use crate::precision::compile_once;
 use crate::problem::LeastSquares;
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
 use crate::real::Real;
 use crate::solver::damping::{AnyPolicy, DampingPolicy};
 use crate::solver::{BatchRule, HYPERPARAMETERS, Settings, SolveError, Training, TrainingStep};
-use crate::variables::{Gradient, Gradients, Layout, Variables, pattern};
+use crate::variables::{Layout, Variables, pattern};
 
 /// State carried from minibatch to minibatch, for variables of one layout.
 pub(super) struct VariableTraining<T: Real> {
@@ -26,8 +25,6 @@ pub(super) struct VariableTraining<T: Real> {
     x: Vec<T>,
     /// The last step taken, for all variables.
     pub(super) velocity: Vec<T>,
-    /// Workspace for a step of all variables.
-    next: Vec<T>,
     /// One where weights decay, zero where they do not, for all variables.
     decays: Vec<T>,
     /// The last step and the weights of the ridge, for the entries that are adjusted; empty without momentum, and without weight decay.
@@ -70,7 +67,6 @@ impl<T: Real> Beginning<'_, T> {
             memory: SelectionMemory::default(),
             x: Vec::new(),
             velocity: zeros.clone(),
-            next: Vec::new(),
             decays: decays(&settings.training.exclusions, variables),
             selected: SelectedRule { velocity: Vec::new(), ridge: Vec::new() },
             scale: zeros,
@@ -190,44 +186,6 @@ impl<T: Real> VariableTraining<T> {
                 ridge.clear();
             }
         }
-    }
-
-    /// Moves by `−learning_rate` times a direction plus `momentum` times the last step; does nothing where a number would not be
-    /// finite.
-    pub(super) fn apply_direction(
-        &mut self,
-        learning_rate: T,
-        momentum: T,
-        directions: &Gradients<T>,
-        variables: &mut Variables<T>,
-    ) -> Result<(), SolveError> {
-        self.next.clear();
-        self.next.extend(self.velocity.iter().map(|&velocity| momentum * velocity));
-        for variable in self.layout.variables() {
-            let next = &mut self.next[variable.range()];
-            match directions.of(variable) {
-                Gradient::Absent => {}
-                Gradient::Dense(direction) => add_scaled(next, -learning_rate, direction),
-                Gradient::Rows { rows, values } => {
-                    let columns = variable.columns();
-                    for (&row, direction) in rows.iter().zip(values.chunks_exact(columns.max(1))) {
-                        add_scaled(&mut next[row * columns..][..columns], -learning_rate, direction);
-                    }
-                }
-            }
-        }
-        variables.collect_trainable_ranges(&mut self.trainable);
-        let free = || self.trainable.iter().cloned().flatten();
-        if let Some(index) = free().find(|&index| !(variables.values()[index] + self.next[index]).is_finite()) {
-            let value = (variables.values()[index] + self.next[index]).to_f64();
-            return Err(SolveError::NonFiniteStep { name: variables.parameter_name(index), value });
-        }
-        for index in free() {
-            variables.values_mut()[index] += self.next[index];
-            self.velocity[index] = self.next[index];
-        }
-        self.steps += 1;
-        Ok(())
     }
 
     /// Appends the state of the damping.

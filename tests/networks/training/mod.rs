@@ -5,6 +5,7 @@ mod batches;
 mod damping;
 mod directions;
 mod errors;
+mod evidence;
 mod freezing;
 mod full_solve;
 mod noise;
