@@ -77,7 +77,8 @@ def least_squares(
     method : {'trf', 'dogbox', 'lm'}
         Accepted as in SciPy, with its restrictions; all are the same algorithm here.
     ftol, xtol, gtol : float or None
-        Checked as in SciPy. The solve goes on to the last digits that rounding allows, so that they are met.
+        Checked as in SciPy. The solve goes on to the last digits that rounding allows, so that they are met; `ftol` ends it where a
+        function is called and differenced by `'2-point'`.
     x_scale : array_like or 'jac', optional
         Checked as in SciPy. Parameters are scaled by the columns of the Jacobian.
     loss : {'linear', 'huber', 'soft_l1', 'cauchy', 'arctan', 'tukey', 'geman_mcclure', 'welsch'} or callable
@@ -167,6 +168,8 @@ def least_squares(
     problem: Any = own_fun
     if pattern is None and not callable(jac):
         problem = _recorded(own_fun, start, first, (lower, upper)) or own_fun
+    if problem is own_fun and jac == "2-point" and ftol is not None:
+        options["ftol"] = float(ftol)
     if callback is not None and method == "lm":
         warnings.warn("Callback function specified, but not supported with `lm` method.", stacklevel=2)
     before = calls
