@@ -1,6 +1,7 @@
 """Levenberg-Marquardt as an optimizer of PyTorch.
 
-`torch` 2.0 or later has to be installed; the package does not need it otherwise.
+`torch` 2.0 or later has to be installed; the package does not need it otherwise. The checks of this project have no PyTorch: the solver
+below is tested over NumPy's arrays, and this file is written by PyTorch's documentation. `tests/test_torch.py` tests it where PyTorch is.
 """
 
 from __future__ import annotations
@@ -80,6 +81,8 @@ class LevenbergMarquardt(torch.optim.Optimizer):
                 raise TypeError(f"closure must return a tensor of residuals, not {type(residuals).__name__}")
             if residuals.ndim == 0:
                 raise ValueError("closure must return the residuals, such as model(x) - y, not their loss")
+            if residuals.numel() == 0:
+                raise ValueError("closure returned no residuals")
             return residuals.reshape(-1)
 
         def linearize() -> tuple[Any, Any]:
@@ -114,6 +117,8 @@ class LevenbergMarquardt(torch.optim.Optimizer):
             raise ValueError("model lacks some of the parameters that are optimised") from None
         if len(inputs) != len(targets):
             raise ValueError(f"inputs has {len(inputs)} samples, targets has {len(targets)}")
+        if len(inputs) == 0:
+            raise ValueError("inputs has no samples")
 
         def values() -> Any:
             return residuals(model(inputs), targets).reshape(-1)
@@ -155,10 +160,10 @@ class LevenbergMarquardt(torch.optim.Optimizer):
             start = self._flat()
             first = linearize()
             count, rows = first[0].numel(), first[1].shape[0]
-            if count == 0:
-                raise ValueError("there are no residuals")
             if count != rows:
-                raise ValueError(f"{count} residuals of the minibatch, but {rows} of its samples: do shapes of outputs and targets differ?")
+                raise ValueError(
+                    f"{count} residuals of the minibatch, but {rows} of its samples: do shapes of outputs and targets differ?"
+                )
             # Half of the sum of squares is then the mean of the squares.
             scale = (2.0 / count) ** 0.5
 
@@ -205,6 +210,8 @@ class LevenbergMarquardt(torch.optim.Optimizer):
                 residuals, self._parameters, seeds, retain_graph=True, is_grads_batched=True, allow_unused=True
             )
             pairs = zip(blocks, self._parameters, strict=True)
-            blocks = [seeds.new_zeros(rows, one.numel()) if block is None else block.reshape(rows, -1) for block, one in pairs]
+            blocks = [
+                seeds.new_zeros(rows, one.numel()) if block is None else block.reshape(rows, -1) for block, one in pairs
+            ]
             chunks.append(torch.cat(blocks, dim=1))
         return torch.cat(chunks)

@@ -56,7 +56,7 @@ def test_a_step_is_that_of_the_damped_normal_equations() -> None:
         assert done["loss"] == pytest.approx(0.5 * r @ r)
         moved = end - p if done["applied"] else None
         assert moved is not None, done
-        # The step solves (JᵀJ + λ D²) δ = −Jᵀ r, with a diagonal D² that is the norms of columns, or one for all.
+        # The step solves (JᵀJ + λ D²) δ = -Jᵀ r, with a diagonal D² that is the norms of columns, or one for all.
         norms = (jacobian**2).sum(axis=0)
         steps = []
         for scale in (norms, np.ones_like(norms)):
@@ -106,7 +106,7 @@ def test_wrong_input_is_named() -> None:
         solver.step(np.ones(2), 2, lambda at: at, lambda at: (at, np.ones((3, 2))))
     with pytest.raises(ZeroDivisionError):
         solver.step(np.ones(2), 2, lambda at: 1 / 0, lambda at: 1 / 0)
-    with pytest.raises(ValueError, match="NaN|not finite|infinite"):
+    with pytest.raises(ValueError, match="NaN"):
         solver.step(np.ones(2), 2, lambda at: at * np.nan, lambda at: (at * np.nan, np.eye(2)))
     # None of these has spoilt it.
     end, done = solver.step(np.ones(2), 2, lambda at: at, both)

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from marquardt.torch import LevenbergMarquardt
+from marquardt.torch import LevenbergMarquardt  # noqa: E402
 
 
 def problem(rows: int = 512):
@@ -67,8 +67,12 @@ def test_wrong_input_is_named() -> None:
         optimizer.step(lambda: 1.0)
     with pytest.raises(ValueError, match="shapes of outputs and targets"):
         optimizer.step_on_batch(model, x, y[:, 0])
+    with pytest.raises(ValueError, match="no residuals"):
+        optimizer.step(lambda: model(x[:0]) - y[:0])
+    with pytest.raises(ValueError, match="no samples"):
+        optimizer.step_on_batch(model, x[:0], y[:0])
     with pytest.raises(ValueError, match="lacks"):
         optimizer.step_on_batch(torch.nn.Linear(2, 1), x, y)
-    with pytest.raises(ValueError, match="lr|learning_rate"):
+    with pytest.raises(ValueError, match="learning_rate"):
         LevenbergMarquardt(model.parameters(), lr=-1.0)
     assert all((one == old).all() for one, old in zip(model.parameters(), before, strict=True))
