@@ -69,7 +69,7 @@ class Sequential:
     >>> x = np.linspace(-1, 1, 200)[:, None]
     >>> model = Sequential([Dense(10, "tanh"), Dense(1)])
     >>> model.compile("lm", loss="mse")
-    >>> history = model.fit(x, np.sin(5 * x), epochs=60)
+    >>> history = model.fit(x, np.sin(5 * x), epochs=200)
     >>> bool(history.history["loss"][-1] < 1e-4)
     True
     >>> model.predict(x).shape
