@@ -20,8 +20,10 @@ _UNBOUNDED = (-np.inf, np.inf)
 _NOT_FOUND = {"max_iterations", "max_evaluations", "time", "cancelled", "failed", "wrong_derivatives"}
 _CODES = {"ftol": 1, "xtol": 2, "gtol": 4, "zero": 1, "flat": 1, "no_progress": 1}
 #: Settings of MINPACK and of `least_squares` that the engine does not need: it solves to the last digits, and scales by itself.
-_UNNEEDED = {"ftol", "xtol", "gtol", "epsfcn", "factor", "diag", "col_deriv", "x_scale", "diff_step", "tr_solver", "tr_options",
+_UNNEEDED = {"xtol", "gtol", "epsfcn", "factor", "diag", "col_deriv", "x_scale", "diff_step", "tr_solver", "tr_options",
              "verbose", "workers"}  # fmt: skip
+#: SciPy's `ftol`, by which a solve ends whose derivatives are differences of one side: these have half of the digits anyway.
+_FTOL = 1.49012e-8
 _GENERAL = {"loss", "f_scale", "jac_sparsity", "callback"}
 
 
@@ -44,7 +46,8 @@ def curve_fit(
     """Fits a function to data, in place of `scipy.optimize.curve_fit`.
 
     The function is recorded as a program with exact derivatives where that is possible, and is called where it is not. Fits are solved to
-    the last digits that rounding allows, whatever `ftol`, `xtol`, `gtol`, `epsfcn`, `factor`, `diag` and `x_scale` say.
+    the last digits that rounding allows, whatever `xtol`, `gtol`, `epsfcn`, `factor`, `diag` and `x_scale` say. `ftol` counts where a
+    function is called and differenced on one side, as by default; it is SciPy's 1.49e-8 then.
 
     Parameters
     ----------
@@ -167,11 +170,12 @@ def curve_fit(
         ]
     _limits(options, kwargs)
     # An infinity that was let in is no error before the fit in SciPy.
-    model, matrix, is_traced = _model(f, xdata, y.size, names, start, pair if is_bounded else None, jac, options)
+    ftol = kwargs.get("ftol")
+    model, matrix, is_traced = _model(f, xdata, y.size, names, start, pair if is_bounded else None, jac, options, ftol)
     fitted = _engine.fit(model, matrix, y, start.tolist(), options)
     if is_traced and not is_trusted(model, matrix, lambda at: f(xdata, *at), [fitted.values]):
         # The record is of another function than the one that is there now.
-        model, matrix, _ = _model(f, xdata, y.size, names, start, None, jac, options, may_trace=False)
+        model, matrix, _ = _model(f, xdata, y.size, names, start, None, jac, options, ftol, may_trace=False)
         fitted = _engine.fit(model, matrix, y, start.tolist(), options)
     popt, status = fitted.values, fitted.status
     # Where derivatives are differences, these contradict the function by rounding errors alone.
@@ -239,6 +243,7 @@ def _model(
     pair: Any,
     jac: Any,
     options: dict[str, Any],
+    ftol: float | None,
     may_trace: bool = True,
 ) -> tuple[_engine.Model, np.ndarray, bool]:
     """Program of a function with its columns, or the function itself with the numbers of the rows; whether it is a program."""
@@ -253,6 +258,8 @@ def _model(
                 return trace.model, matrix, True
             except Untraceable:
                 pass
+        if jac in (None, "2-point"):
+            options["ftol"] = _FTOL if ftol is None else float(ftol)
         first = f(x, *start)
         model = _engine.Model.callable(f, x, rows, list(names), None, jac or "2-point", (start.tolist(), first))
         if getattr(first, "dtype", None) == np.float32:
@@ -349,7 +356,7 @@ def _limits(options: dict[str, Any], kwargs: dict[str, Any]) -> None:
         if name in ("maxfev", "max_nfev"):
             if value:
                 options["max_evaluations"] = int(value)
-        elif name not in _UNNEEDED and name not in _GENERAL:
+        elif name != "ftol" and name not in _UNNEEDED and name not in _GENERAL:
             raise TypeError(f"curve_fit() got an unexpected keyword argument {name!r}")
 
 

@@ -25,6 +25,8 @@ from ._scipy import result_class
 from ._trace import Untraceable, is_trusted, record, second_point
 
 _UNBOUNDED = (-np.inf, np.inf)
+#: Share of `ftol` that ends a solve by differences: a whole one takes plateaus for minima.
+_SHARE_OF_FTOL = 0.1
 _STATUS = {"gtol": 1, "ftol": 2, "xtol": 3, "zero": 1, "target": 2, "flat": 2, "no_progress": 2, "stopped": -2}
 _MESSAGES = {
     -2: "`callback` function raised `StopIteration`.",
@@ -77,7 +79,8 @@ def least_squares(
     method : {'trf', 'dogbox', 'lm'}
         Accepted as in SciPy, with its restrictions; all are the same algorithm here.
     ftol, xtol, gtol : float or None
-        Checked as in SciPy. The solve goes on to the last digits that rounding allows, so that they are met.
+        Checked as in SciPy. The solve goes on to the last digits that rounding allows, so that they are met; a tenth of `ftol` ends it
+        where a function is called and differenced by `'2-point'`.
     x_scale : array_like or 'jac', optional
         Checked as in SciPy. Parameters are scaled by the columns of the Jacobian.
     loss : {'linear', 'huber', 'soft_l1', 'cauchy', 'arctan', 'tukey', 'geman_mcclure', 'welsch'} or callable
@@ -167,6 +170,8 @@ def least_squares(
     problem: Any = own_fun
     if pattern is None and not callable(jac):
         problem = _recorded(own_fun, start, first, (lower, upper)) or own_fun
+    if problem is own_fun and jac == "2-point" and ftol is not None:
+        options["ftol"] = _SHARE_OF_FTOL * float(ftol)
     if callback is not None and method == "lm":
         warnings.warn("Callback function specified, but not supported with `lm` method.", stacklevel=2)
     before = calls

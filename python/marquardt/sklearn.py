@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -14,10 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from . import _engine
+from . import _engine, _network
 
 #: Parameters of a network up to which the exact method takes less time than Kronecker factors.
 EXACT = 3000
+#: Activations by their names in scikit-learn.
+_NAMES = {"tanh": "tanh", "relu": "relu", "logistic": "sigmoid", "identity": "linear"}
 #: Rows from which on some are held out to stop early.
 FEWEST_TO_HOLD_OUT = 50
 
@@ -79,25 +80,27 @@ class _Network(BaseEstimator):
         order = random.permutation(rows)
         scaled = np.ascontiguousarray(((x - self._center) / self._scale)[order])
         targets = np.ascontiguousarray(targets[order], dtype=np.float64)
-        # The exact method takes so many rows that they determine all parameters; Kronecker factors and Adam take more steps of fewer.
-        whole = max(512, 8 * parameters) if solver == "lm" else 512
-        automatic = rows if rows <= whole else whole if solver == "lm" else 256
+        automatic = _network.batch_size(rows, parameters, solver == "lm")
         batch = automatic if self.batch_size == "auto" else int(self.batch_size)
+        activation = _NAMES.get(self.activation)
+        if activation is None:
+            raise ValueError(f"activation must be one of {', '.join(_NAMES)}, got {self.activation!r}")
+        if solver not in ("lm", "kfac", "adam"):
+            raise ValueError(f"solver must be 'auto', 'lm', 'kfac' or 'adam', got {solver!r}")
+        self._activations = [activation] * len(hidden) + ["linear"]
         options = {
-            "hidden": hidden,
-            "activation": self.activation,
-            "is_classifier": is_classifier,
+            "layers": list(zip([*hidden, outputs], self._activations, strict=True)),
+            "loss": "sparse_categorical_crossentropy" if is_classifier else "mean_squared_error",
             "optimizer": solver,
-            "learning_rate": float(self.learning_rate_init),
+            "learning_rate": float(self.learning_rate_init) if solver == "adam" else None,
             "weight_decay": float(self.alpha),
             "epochs": int(self.max_iter),
             "batch_size": max(1, batch),
             "validation_split": float(self.validation_fraction) if holds_out else 0.0,
-            "patience": int(self.n_iter_no_change),
-            "min_delta": float(self.tol),
+            "early_stopping": (int(self.n_iter_no_change), float(self.tol)),
             "seed": seed,
         }
-        arrays, history = _engine.train_network(scaled, targets, outputs, options, self._threads())
+        arrays, history = _engine.train_network(scaled, targets, options, self._threads())
         matrices = [array for _, array in arrays]
         self.coefs_ = [matrix.T for matrix in matrices if matrix.ndim == 2]
         self.intercepts_ = [matrix for matrix in matrices if matrix.ndim == 1]
@@ -113,17 +116,8 @@ class _Network(BaseEstimator):
         check_is_fitted(self)
         x = validate_data(self, x, reset=False, dtype=np.float64)
         values = (x - self._center) / self._scale
-        functions: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-            "tanh": np.tanh,
-            "relu": lambda v: np.maximum(v, 0.0),
-            "logistic": lambda v: 0.5 * (1.0 + np.tanh(0.5 * v)),
-            "identity": lambda v: v,
-        }
-        apply = functions[self.activation]
-        *hidden, last = zip(self.coefs_, self.intercepts_, strict=True)
-        for matrix, offset in hidden:
-            values = apply(values @ matrix + offset)
-        return values @ last[0] + last[1]
+        arrays = [array for pair in zip(self.coefs_, self.intercepts_, strict=True) for array in (pair[0].T, pair[1])]
+        return _network.outputs(values, arrays, self._activations)
 
 
 def _location(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -240,9 +234,7 @@ class LMClassifier(ClassifierMixin, _Network):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes."""
-        logits = self._outputs(X)
-        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return powers / powers.sum(axis=1, keepdims=True)
+        return _network.softmax(self._outputs(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted classes."""

@@ -32,8 +32,14 @@ struct Function {
 /// A point, and the values there.
 type Evaluation = (Vec<f64>, Vec<f64>);
 
-/// Values of a function that are kept.
-const KEPT: usize = 3;
+/// Fewest values of a function that are kept: the point that a solve is at, the one before, and the trial.
+const FEWEST: usize = 3;
+
+/// Most of them. Those of a Jacobian by differences are, so that the end asks for nothing new.
+const MOST: usize = 64;
+
+/// Numbers that all of them have together, beyond which the fewest are kept.
+const MOST_NUMBERS: usize = 1 << 22;
 
 impl Function {
     fn call(&self, at: &[f64], take: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) -> Result<(), EvaluationError> {
@@ -58,7 +64,9 @@ impl Function {
         }
         self.call(at, |result| take(result, values))?;
         let mut known = known();
-        known.truncate(KEPT - 1);
+        let wanted = 2 * at.len() + FEWEST;
+        let fits = wanted <= MOST && wanted * values.len() <= MOST_NUMBERS;
+        known.truncate(if fits { wanted } else { FEWEST } - 1);
         known.insert(0, (at.to_vec(), values.to_vec()));
         Ok(())
     }
@@ -149,7 +157,7 @@ struct Settings {
     solver: LevenbergMarquardt<f64>,
     loss: Option<(AnyLoss, f64)>,
     callback: Option<Function>,
-    /// How residuals and derivatives at the end are computed, if not by the problem itself.
+    /// How residuals and derivatives are computed at an end with small parameters, if not by the problem itself.
     at_end: Option<AtEnd>,
 }
 
@@ -178,6 +186,9 @@ fn linearized<P: LeastSquares<f64>>(problem: &mut P, at: &[f64]) -> Linearized {
     }
     Some((r, jacobian))
 }
+
+/// Parameters smaller than this are differenced once more at the end.
+const SMALL: f64 = 1e-3;
 
 /// Differences at a point by steps in proportion to the larger of a parameter and one, as SciPy takes them. Steps in proportion to a
 /// parameter that has become zero but for rounding, which the solve takes, resolve nothing there.
@@ -231,6 +242,7 @@ impl Settings {
             }
         };
         let report = report.map_err(|error: SolveError| error.to_string())?;
+        let at_end = at_end.filter(|_| report.x.iter().any(|x| x.abs() < SMALL));
         let linearized = match at_end {
             Some(linearize) => linearize(&report.x).and_then(|(mut r, jacobian)| {
                 problem.residuals(&report.x, 0, &mut r).ok()?;
@@ -273,13 +285,8 @@ pub fn least_squares<'py>(
     if let Some(evaluations) = given(options, "max_evaluations")? {
         solver = solver.with_max_evaluations(evaluations);
     }
-    for (name, set) in [
-        ("ftol", LevenbergMarquardt::with_ftol as fn(LevenbergMarquardt<f64>, f64) -> LevenbergMarquardt<f64>),
-        ("xtol", LevenbergMarquardt::with_xtol),
-    ] {
-        if let Some(tolerance) = given(options, name)? {
-            solver = set(solver, tolerance);
-        }
+    if let Some(tolerance) = given(options, "ftol")? {
+        solver = solver.with_ftol(tolerance);
     }
     let loss = match options.get_item("loss")? {
         Some(own) if own.is_callable() => Some(AnyLoss::Own(function(own.unbind()))),

@@ -7,6 +7,7 @@ mod global;
 mod interval;
 mod least_squares;
 mod many;
+mod minibatch;
 mod model;
 mod multi_start;
 mod network;
@@ -29,6 +30,8 @@ mod _engine {
     use crate::least_squares::least_squares;
     #[pymodule_export]
     use crate::many::{fit_many, fit_many_single};
+    #[pymodule_export]
+    use crate::minibatch::MinibatchSolver;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

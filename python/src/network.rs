@@ -1,7 +1,10 @@
 //! Training of small dense networks.
 
-use marquardt::nn::{MeanSquaredError, Network, NetworkError, Sequential, SparseCategoricalCrossentropy};
-use marquardt::optim::{Adam, KroneckerLevenbergMarquardt, Optimizer};
+use marquardt::nn::{
+    BinaryCrossentropy, CategoricalCrossentropy, Function, MeanSquaredError, Network, Sequential,
+    SparseCategoricalCrossentropy,
+};
+use marquardt::optim::{KroneckerLevenbergMarquardt, Optimizer, from_name};
 use marquardt::solver::CancelToken;
 use marquardt::train::{EarlyStopping, Trainer};
 use marquardt::{LevenbergMarquardt, Variables};
@@ -16,84 +19,92 @@ use crate::run;
 
 /// Layers, and how they are trained.
 struct Plan {
-    hidden: Vec<usize>,
-    activation: String,
-    is_classifier: bool,
+    /// Units and activation of each layer; losses of classes are of logits.
+    layers: Vec<(usize, String)>,
+    loss: String,
     optimizer: String,
-    learning_rate: f64,
+    learning_rate: Option<f64>,
     weight_decay: f64,
     epochs: usize,
     batch_size: usize,
-    /// Share of the rows, from the end, that is held out to stop early.
+    /// Share of the rows, from the end, that is held out.
     validation_split: f64,
-    patience: usize,
-    min_delta: f64,
+    /// Passes without an improvement of this size after which training ends.
+    early_stopping: Option<(usize, f64)>,
     seed: u64,
+    /// Entries of all arrays in order; drawn by the seed by default.
+    start: Option<Vec<f64>>,
 }
 
 impl Plan {
     fn of(options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let needed = |name: &str| value_error(format!("{name} is missing"));
         macro_rules! taken {
-            ($($name:ident),*) => {
-                Plan { $($name: given(options, stringify!($name))?.ok_or_else(|| needed(stringify!($name)))?),* }
+            ([$($name:ident),*], [$($optional:ident),*]) => {
+                Plan {
+                    $($name: given(options, stringify!($name))?.ok_or_else(|| needed(stringify!($name)))?,)*
+                    $($optional: given(options, stringify!($optional))?,)*
+                }
             };
         }
         Ok(taken!(
-            hidden,
-            activation,
-            is_classifier,
-            optimizer,
-            learning_rate,
-            weight_decay,
-            epochs,
-            batch_size,
-            validation_split,
-            patience,
-            min_delta,
-            seed
+            [layers, loss, optimizer, weight_decay, epochs, batch_size, validation_split, seed],
+            [learning_rate, early_stopping, start]
         ))
     }
 
-    fn network(&self, variables: &mut Variables<f64>, inputs: usize, outputs: usize) -> Result<Network<f64>, String> {
+    fn network(&self, variables: &mut Variables<f64>, inputs: usize) -> Result<Network<f64>, String> {
         let mut layers = Sequential::new(inputs);
-        for &units in &self.hidden {
-            layers = layers.dense(units);
-            layers = match self.activation.as_str() {
-                "tanh" => layers.tanh(),
-                "relu" => layers.relu(),
-                "logistic" => layers.sigmoid(),
-                "identity" => layers,
+        for (units, activation) in &self.layers {
+            layers = layers.dense(*units);
+            layers = match activation.as_str() {
+                "linear" => layers,
+                "tanh" => layers.apply(Function::Tanh),
+                "relu" => layers.apply(Function::Relu),
+                "sigmoid" => layers.apply(Function::Sigmoid),
+                "silu" => layers.apply(Function::Silu),
+                "softplus" => layers.apply(Function::Softplus),
                 other => return Err(format!("there is no activation {other:?}")),
             };
         }
-        let layers = layers.dense(outputs);
-        let network: Result<_, NetworkError> = match self.is_classifier {
-            true => layers.compile(variables, self.seed, SparseCategoricalCrossentropy),
-            false => layers.compile(variables, self.seed, MeanSquaredError),
+        let network = match self.loss.as_str() {
+            "mean_squared_error" => layers.compile(variables, self.seed, MeanSquaredError),
+            "sparse_categorical_crossentropy" => layers.compile(variables, self.seed, SparseCategoricalCrossentropy),
+            "categorical_crossentropy" => layers.compile(variables, self.seed, CategoricalCrossentropy),
+            "binary_crossentropy" => layers.compile(variables, self.seed, BinaryCrossentropy),
+            other => return Err(format!("there is no loss {other:?}")),
         };
-        network.map_err(|error| error.to_string())
+        let network = network.map_err(|error| error.to_string())?;
+        if let Some(start) = &self.start {
+            let values = variables.values_mut();
+            if values.len() != start.len() {
+                return Err(format!("the network has {} weights, not {}", values.len(), start.len()));
+            }
+            values.copy_from_slice(start);
+        }
+        Ok(network)
     }
 
     fn optimizer(&self) -> Result<Box<dyn Optimizer<f64>>, String> {
         let decay = self.weight_decay;
-        match self.optimizer.as_str() {
-            "lm" => {
-                Ok(Box::new(LevenbergMarquardt::new().with_weight_decay(decay).exclude_from_weight_decay(["*bias*"])))
-            }
+        let mut optimizer: Box<dyn Optimizer<f64>> = match self.optimizer.as_str() {
+            "lm" => Box::new(LevenbergMarquardt::new().with_weight_decay(decay).exclude_from_weight_decay(["*bias*"])),
             "kfac" => {
                 let kronecker = KroneckerLevenbergMarquardt::new().with_weight_decay(decay);
-                Ok(Box::new(kronecker.exclude_from_weight_decay(["*bias*"])))
+                Box::new(kronecker.exclude_from_weight_decay(["*bias*"]))
             }
-            "adam" => Ok(Box::new(Adam::new(self.learning_rate))),
-            other => Err(format!("there is no optimizer {other:?}; there are lm, kfac, adam")),
+            name => from_name(name).map_err(|error| error.to_string())?,
+        };
+        if let Some(rate) = self.learning_rate {
+            optimizer.set_hyperparameter("learning_rate", rate.into()).map_err(|error| error.to_string())?;
         }
+        Ok(optimizer)
     }
 
     /// Trains, and returns the variables and the history by columns.
-    fn train(&self, x: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>, outputs: usize, token: CancelToken) -> Trained {
+    fn train(&self, x: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>, token: CancelToken) -> Trained {
         let mut variables = Variables::new();
-        let mut network = self.network(&mut variables, x.ncols(), outputs)?;
+        let mut network = self.network(&mut variables, x.ncols())?;
         let mut optimizer = self.optimizer()?;
         let mut trainer = Trainer::new(&mut network, &mut variables, &mut *optimizer)
             .epochs(self.epochs)
@@ -104,9 +115,11 @@ impl Plan {
         if has_validation {
             trainer = trainer.validation_split(self.validation_split);
         }
-        let stopping = EarlyStopping::monitor(if has_validation { "val_loss" } else { "loss" });
-        let stopping = stopping.with_patience(self.patience).with_min_delta(self.min_delta);
-        let mut trainer = trainer.callback(stopping.with_restore_best_weights(has_validation));
+        if let Some((patience, min_delta)) = self.early_stopping {
+            let stopping = EarlyStopping::monitor(if has_validation { "val_loss" } else { "loss" });
+            let stopping = stopping.with_patience(patience).with_min_delta(min_delta);
+            trainer = trainer.callback(stopping.with_restore_best_weights(has_validation));
+        }
         let history = trainer.fit(&[x], &[y]).map_err(|error| error.to_string())?;
         let columns = history.names().filter_map(|name| Some((name.to_owned(), history.column(name)?.to_vec())));
         let columns = columns.collect();
@@ -119,13 +132,12 @@ type Trained = Result<(Variables<f64>, Vec<(String, Vec<f64>)>), String>;
 
 /// Trains a network of dense layers, and returns its arrays by name, in order, and the history by columns.
 #[pyfunction]
-#[pyo3(signature = (x, y, outputs, options, threads=0))]
+#[pyo3(signature = (x, y, options, threads=0))]
 #[allow(clippy::type_complexity)]
 pub fn train_network<'py>(
     py: Python<'py>,
     x: PyReadonlyArray2<'py, f64>,
     y: PyReadonlyArray2<'py, f64>,
-    outputs: usize,
     options: &Bound<'py, PyDict>,
     threads: usize,
 ) -> PyResult<(Vec<(String, Bound<'py, PyArrayDyn<f64>>)>, Vec<(String, Vec<f64>)>)> {
@@ -133,7 +145,7 @@ pub fn train_network<'py>(
     let (x, y): (Array2<f64>, Array2<f64>) = (x.as_array().to_owned(), y.as_array().to_owned());
     let token = CancelToken::new();
     let of_worker = token.clone();
-    let work = move || plan.train(x.view(), y.view(), outputs, of_worker);
+    let work = move || plan.train(x.view(), y.view(), of_worker);
     let (variables, history) = run::elsewhere(py, threads, || token.cancel(), work)?.map_err(value_error)?;
     let arrays = variables
         .iter()

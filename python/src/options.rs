@@ -121,6 +121,9 @@ pub fn apply<C: Curve<f64>>(
     if let Some(evaluations) = given(options, "max_evaluations")? {
         solver = solver.with_max_evaluations(evaluations);
     }
+    if let Some(tolerance) = given(options, "ftol")? {
+        solver = solver.with_ftol(tolerance);
+    }
     if let Some(iterations) = given(options, "max_iterations")? {
         solver = solver.with_max_iterations(iterations);
     }

@@ -45,5 +45,5 @@ def test_solvers_and_activations(solver: str, activation: str) -> None:
     y = np.stack([x @ [1, 2, 3], x @ [-1, 0, 2]], axis=1)
     model = LMRegressor((8,), activation, solver, learning_rate_init=0.02, batch_size=50, random_state=0).fit(x, y)
     assert model.predict(x).shape == (200, 2) and model.score(x, y) > 0.95
-    with pytest.raises(ValueError, match="there is no optimizer"):
+    with pytest.raises(ValueError, match="solver must be"):
         LMRegressor((8,), activation, "lbfgs").fit(x, y)
