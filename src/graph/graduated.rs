@@ -19,6 +19,12 @@ const ROUGH_ITERATIONS: usize = 10;
 const MAX_FINAL_ROUNDS: usize = 10;
 const MAX_INCLUSIONS: usize = 40;
 
+/// Most standard deviations of the noise that are tried, the share of one below which residuals are too small for it, and the factor by
+/// which the next one is larger than they tell, as false blocks may be among them.
+const MAX_NOISE_SCALES: usize = 4;
+const SMALLER: f64 = 0.5;
+const LARGER: f64 = 1.2;
+
 /// Share of the consistent blocks that is included at once.
 const INCLUDED_SHARE: f64 = 0.25;
 
@@ -57,7 +63,7 @@ const INCLUDED_SHARE: f64 = 0.25;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GraduatedNonConvexity {
-    noise_scale: f64,
+    noise_scale: Option<f64>,
     confidence: f64,
     factor: f64,
 }
@@ -70,6 +76,9 @@ pub struct GraduatedReport<T> {
     pub report: Report<T>,
     /// Residual blocks that were taken as false; they are excluded from the problem.
     pub outliers: Vec<ResidualBlock>,
+    /// Standard deviation of the residuals, `√(Σr²/(m − n))`, in the end: 1 if information matrices are right. `None` where there are no
+    /// more residuals than parameters.
+    pub noise: Option<f64>,
 }
 
 impl Default for GraduatedNonConvexity {
@@ -79,14 +88,15 @@ impl Default for GraduatedNonConvexity {
 }
 
 impl GraduatedNonConvexity {
-    /// Residuals with standard deviation 1, a confidence of 0.999, and scales that shrink by √1.4.
+    /// A standard deviation of the residuals of 1, unless they tell another, a confidence of 0.999, and scales that shrink by √1.4.
     pub fn new() -> Self {
-        GraduatedNonConvexity { noise_scale: 1.0, confidence: 0.999, factor: 1.4 }
+        GraduatedNonConvexity { noise_scale: None, confidence: 0.999, factor: 1.4 }
     }
 
-    /// Sets the standard deviation of the residuals of true blocks; default 1, that of residuals which are divided by their noise.
+    /// Sets the standard deviation of the residuals of true blocks. By default it is first 1, that of residuals which are divided by their
+    /// noise; if the residuals of the solution are less than half as large, the search is made again by what they tell.
     pub fn with_noise_scale(self, noise_scale: f64) -> Self {
-        GraduatedNonConvexity { noise_scale, ..self }
+        GraduatedNonConvexity { noise_scale: Some(noise_scale), ..self }
     }
 
     /// Sets the probability that a true block is shorter than the limit `C`, the root of a quantile of χ²; default 0.999.
@@ -112,13 +122,36 @@ impl GraduatedNonConvexity {
         candidates: &[ResidualBlock],
     ) -> Result<GraduatedReport<T>, GraphError> {
         self.check()?;
-        let limits = self.limits(problem, candidates)?;
-        let mut selection = Selection { problem, candidates, limits, is_outlier: vec![false; candidates.len()] };
+        let start = problem.x.clone();
+        let mut noise_scale = self.noise_scale.unwrap_or(1.0);
+        for _ in 1..MAX_NOISE_SCALES {
+            let solved = self.solve_at(noise_scale, solver, problem, candidates)?;
+            let is_known = self.noise_scale.is_some() || is_stopped(&solved.report);
+            if is_known || solved.noise.is_none_or(|noise| noise > SMALLER * noise_scale) {
+                return Ok(solved);
+            }
+            noise_scale = solved.noise.map_or(noise_scale, |noise| LARGER * noise);
+            problem.x.copy_from_slice(&start);
+        }
+        self.solve_at(noise_scale, solver, problem, candidates)
+    }
+
+    /// Solves with this standard deviation of the residuals of true blocks.
+    fn solve_at<T: Real, D: DampingPolicy<T> + Clone>(
+        &self,
+        noise_scale: f64,
+        solver: &LevenbergMarquardt<T, D>,
+        problem: &mut Problem<T>,
+        candidates: &[ResidualBlock],
+    ) -> Result<GraduatedReport<T>, GraphError> {
+        let limits = self.limits(noise_scale, problem, candidates)?;
+        let mut selection = Selection { problem, candidates, limits, is_outlier: Vec::new() };
+        selection.select(vec![false; candidates.len()])?;
         let rough = solver.clone().with_ftol(T::from_f64(ROUGH_FTOL)).with_max_iterations(ROUGH_ITERATIONS);
         let rough = rough.with_polish(false);
         let start = selection.problem.x.clone();
-        if let Some(stopped) = selection.graduate(&rough, self.factor)? {
-            return Ok(GraduatedReport { report: stopped, outliers: Vec::new() });
+        if let Some(report) = selection.graduate(&rough, self.factor)? {
+            return Ok(GraduatedReport { report, outliers: Vec::new(), noise: None });
         }
         let graduated = selection.end(&rough)?;
         let (cost, end) = (selection.cost()?, (selection.problem.x.clone(), graduated));
@@ -135,18 +168,24 @@ impl GraduatedNonConvexity {
     /// Cost of a problem at its points with the candidates under the last of the losses: false blocks cost little more than their limits.
     pub(super) fn cost(&self, problem: &mut Problem, candidates: &[ResidualBlock]) -> Result<f64, GraphError> {
         self.check()?;
-        for (&candidate, limit) in candidates.iter().zip(self.limits(problem, candidates)?) {
+        let limits = self.limits(self.noise_scale.unwrap_or(1.0), problem, candidates)?;
+        for (&candidate, limit) in candidates.iter().zip(limits) {
             problem.set_loss(candidate, Some((Loss::GemanMcClure, limit)))?;
         }
         problem.cost()
     }
 
     /// Largest length of each candidate, if it is true.
-    fn limits<T: Real>(&self, problem: &Problem<T>, candidates: &[ResidualBlock]) -> Result<Vec<f64>, GraphError> {
+    fn limits<T: Real>(
+        &self,
+        noise_scale: f64,
+        problem: &Problem<T>,
+        candidates: &[ResidualBlock],
+    ) -> Result<Vec<f64>, GraphError> {
         let mut of_sizes = HashMap::new();
         let limit = |&candidate: &ResidualBlock| {
             let size = problem.residuals(candidate)?.len();
-            let limit = || self.noise_scale * chi_squared_upper_quantile(1.0 - self.confidence, size as f64).sqrt();
+            let limit = || noise_scale * chi_squared_upper_quantile(1.0 - self.confidence, size as f64).sqrt();
             Ok(*of_sizes.entry(size).or_insert_with(limit))
         };
         candidates.iter().map(limit).collect()
@@ -154,6 +193,7 @@ impl GraduatedNonConvexity {
 
     fn check(&self) -> Result<(), GraphError> {
         let GraduatedNonConvexity { noise_scale, confidence, factor } = *self;
+        let noise_scale = noise_scale.unwrap_or(1.0);
         let numbers = [
             ("noise scale", noise_scale, noise_scale > 0.0 && noise_scale.is_finite()),
             ("confidence", confidence, confidence > 0.0 && confidence < 1.0),
@@ -164,6 +204,11 @@ impl GraduatedNonConvexity {
             None => Ok(()),
         }
     }
+}
+
+/// Returns true if a solve was stopped from outside.
+fn is_stopped<T>(report: &Report<T>) -> bool {
+    matches!(report.status, Status::Cancelled | Status::TimeLimit)
 }
 
 /// A problem, and which of its candidates are excluded.
@@ -189,7 +234,7 @@ impl<T: Real> Selection<'_, T> {
                 self.problem.set_loss(candidate, Some((Loss::GemanMcClure, scale)))?;
             }
             let report = self.problem.solve(solver)?;
-            if matches!(report.status, Status::Cancelled | Status::TimeLimit) {
+            if is_stopped(&report) {
                 return Ok(Some(report));
             }
             if control <= 1.0 {
@@ -253,7 +298,10 @@ impl<T: Real> Selection<'_, T> {
     ) -> Result<GraduatedReport<T>, GraphError> {
         let report = self.problem.solve(solver)?;
         let outliers = self.candidates.iter().zip(&self.is_outlier).filter(|&(_, &is_outlier)| is_outlier);
-        Ok(GraduatedReport { report, outliers: outliers.map(|(&block, _)| block).collect() })
+        let outliers: Vec<ResidualBlock> = outliers.map(|(&block, _)| block).collect();
+        let freedom = self.problem.freedom().filter(|&freedom| freedom > 0);
+        let noise = freedom.map(|freedom| (2.0 * report.cost.to_f64() / freedom as f64).sqrt());
+        Ok(GraduatedReport { report, outliers, noise })
     }
 
     /// True for each candidate that contradicts the others: one that is included and longer than its limit, or one that is excluded and

@@ -288,6 +288,31 @@ impl<T: Real> Problem<T> {
         Active::new(self).checked_cost()
     }
 
+    /// Degrees of freedom: the number of residuals that are not excluded, less that of free directions; `None` if that is negative.
+    ///
+    /// ```
+    /// use marquardt::graph::{Problem, RelativePose2};
+    /// use marquardt::manifold::{Pose2, SE2};
+    ///
+    /// let identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    /// let mut problem = Problem::<f64>::new();
+    /// let first = problem.add_parameter_block(SE2, &Pose2::new(0.0, 0.0, 0.0).to_array())?;
+    /// let second = problem.add_parameter_block(SE2, &Pose2::new(4.0, 1.0, 0.0).to_array())?;
+    /// problem.set_constant(first)?;
+    /// for _ in 0..2 {
+    ///     problem.add_residual_block(RelativePose2::new(Pose2::new(1.0, 0.0, 0.0), identity)?, (first, second))?;
+    /// }
+    /// assert_eq!(problem.freedom(), Some(3));
+    /// # Ok::<(), marquardt::graph::GraphError>(())
+    /// ```
+    pub fn freedom(&self) -> Option<usize> {
+        let counts = self.groups.iter().flat_map(|group| {
+            let included = (0..group.len()).filter(|&k| !group.loss(k).is_excluded);
+            included.map(|k| group.residual_count(k))
+        });
+        counts.sum::<usize>().checked_sub(Active::new(self).column_count())
+    }
+
     /// Residuals of a residual block at the points as they are, before its loss: those of an outlier are large.
     ///
     /// ```

@@ -64,8 +64,9 @@ fn solver(arguments: &GraphArguments) -> PoseGraphSolver {
     match arguments.loss {
         Some(loss) => poses.with_loss(loss, arguments.scale),
         None if arguments.robust => {
-            let graduated = GraduatedNonConvexity::new().with_noise_scale(arguments.noise_scale);
-            poses.with_robust_closures(graduated.with_confidence(arguments.confidence))
+            let graduated = GraduatedNonConvexity::new().with_confidence(arguments.confidence);
+            let with_scale = |scale| graduated.with_noise_scale(scale);
+            poses.with_robust_closures(arguments.noise_scale.map_or(graduated, with_scale))
         }
         None => poses,
     }

@@ -22,9 +22,9 @@ pub struct GraphArguments {
     /// Finds false loop closures by graduated non-convexity, and leaves them out; edges from a pose to the next are trusted
     #[arg(long, conflicts_with = "loss")]
     pub robust: bool,
-    /// Standard deviation of the residuals of true edges, which is 1 if the information matrices are right
-    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, requires = "robust")]
-    pub noise_scale: f64,
+    /// Standard deviation of the residuals of true edges; unless given, 1 as the information matrices say, or less if residuals do
+    #[arg(long, value_name = "NUMBER", requires = "robust")]
+    pub noise_scale: Option<f64>,
     /// Probability with which a true loop closure is kept
     #[arg(long, value_name = "PROBABILITY", default_value_t = 0.999, requires = "robust")]
     pub confidence: f64,
