@@ -30,6 +30,8 @@ fn assert_same<T: Real>(fit: &FittedCurve<'_, T>, loaded: &StoredFit<T>, at: &Ar
     }
     match (loaded.plot(), fit.plot()) {
         (Ok(loaded), Ok(plot)) => assert_eq!(loaded.to_svg(), plot.to_svg()),
+        // A surface is drawn where the data are, which are not stored.
+        (Err(error), Ok(_)) => assert!(at.ncols() == 2 && error.to_string().contains("2 predictors"), "{error}"),
         (loaded, plot) => assert_eq!(loaded.unwrap_err().to_string(), plot.unwrap_err().to_string()),
     }
 }
