@@ -27,7 +27,7 @@ pub(crate) struct TrainingSettings {
 impl Default for TrainingSettings {
     fn default() -> Self {
         let hyperparameters = HYPERPARAMETERS.map(|spec| spec.default.into());
-        TrainingSettings { hyperparameters, exclusions: Vec::new(), averages_noise: true }
+        TrainingSettings { hyperparameters, exclusions: Vec::new(), averages_noise: false }
     }
 }
 
