@@ -10,7 +10,6 @@ use super::start::start;
 use super::{Acceleration, Scaling, Settings, SolveError};
 use crate::evaluation::{CheckedProblem, RowWorkspace, WithRidge, ridge_cost};
 use crate::kernels::triangular::lost_digits;
-use crate::kernels::vector::dot;
 use crate::linear::{BoxedModel, Forms, LinearForm, LinearModel, LinearSolver, Plan, Ridge};
 use crate::problem::LeastSquares;
 use crate::real::Real;
@@ -264,10 +263,8 @@ impl<T: Real> Training<T> {
             |descent: &Descent<T, OverBatches>| descent.here.costs.cost - ridge_cost(rule.ridge, &descent.here.x);
         let loss = without_ridge(descent);
         if plan.m < plan.n {
-            // Next to the Jacobian's, a loss in a small unit would be a damping that lets nothing move.
-            let squares = spread.unwrap_or_else(|| dot(descent.scale.norms(), descent.scale.norms()));
             let minimum = &mut descent.damping.minimum;
-            *minimum = minimum.max(rule.loss_damping * loss.abs().min(squares));
+            *minimum = minimum.max(rule.loss_damping * loss.abs());
         }
         let mut attempts = BatchAttempts { most: rule.attempts, made: 0, has_momentum: rule.momentum > T::ZERO };
         let trial = descent.run(&mut evaluation, &mut attempts).map_err(SolveError::Evaluation)?;

@@ -32,8 +32,8 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         with_weight_decay = "weight_decay";
         /// The least damping `λ` when training. Zero by default.
         with_minimum_damping = "minimum_damping";
-        /// Sets the lower bound of `λ` relative to the loss, for minibatches with fewer residuals than parameters; 0.1 by default. A loss
-        /// above `‖J‖²`, as by targets in a small unit, counts as that.
+        /// Sets the lower bound of `λ` relative to the loss, for minibatches with fewer residuals than parameters; 0.1 by default. With
+        /// targets in a small unit, whose loss is above `‖J‖²`, nothing moves: normalise them, or set it to zero.
         ///
         /// Such a minibatch can be fitted exactly, noise and all, at the expense of all others, and a step that is judged by the
         /// minibatch alone would do so. A floor in proportion to the loss holds back as long as there is something to fit, and
