@@ -40,7 +40,7 @@ pub use warning::GraphWarning;
 /// )?;
 /// let solved = PoseGraphSolver::new().solve(&mut graph)?;
 /// assert!(solved.report.is_converged() && solved.report.cost < 0.003);
-/// assert!((graph.position(2)[0] - 1.05).abs() < 0.03);
+/// assert!((graph.position(2)[1] - 1.05).abs() < 0.03);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
