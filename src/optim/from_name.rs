@@ -18,7 +18,8 @@ const NAMES: [&str; 7] =
 ///
 /// let mut optimizer: Box<dyn Optimizer<f64>> = from_name("RMSprop")?;
 /// assert_eq!(optimizer.name(), "rmsprop");
-/// assert!(from_name::<f64>("lion").unwrap_err().to_string().contains("levenberg_marquardt"));
+/// let error = from_name::<f64>("lion").err().unwrap();
+/// assert!(error.to_string().contains("levenberg_marquardt"));
 /// # Ok::<(), marquardt::optim::OptimizerError>(())
 /// ```
 ///
