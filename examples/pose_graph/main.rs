@@ -95,15 +95,12 @@ fn solve(graph: &mut PoseGraph, options: &Options) -> Result<(PoseGraphReport, D
     Ok((poses.solve(graph)?, begin.elapsed()))
 }
 
-/// The error with the line of its edge, if it has one: edges are the residual blocks, in their order.
+/// The error with the line of its edge, if it has one.
 fn with_line(error: GraphError, graph: &PoseGraph, file: &Path) -> Box<dyn Error> {
-    let block = match error {
-        GraphError::NonFiniteResidual { residual_block, .. } | GraphError::Evaluation { residual_block, .. } => {
-            residual_block
-        }
-        error => return format!("{}: {error}", file.display()).into(),
-    };
-    format!("{}:{}: {error}", file.display(), graph.edges()[block].line).into()
+    match graph.line_of(&error) {
+        Some(line) => format!("{}:{line}: {error}", file.display()).into(),
+        None => format!("{}: {error}", file.display()).into(),
+    }
 }
 
 fn summary(graph: &PoseGraph, report: &Report<f64>, elapsed: Duration) -> String {

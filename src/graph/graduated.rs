@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::block::ResidualBlock;
+use super::covariance::BlockCovariance;
 use super::error::GraphError;
+use super::innovation::Innovation;
 use super::problem::Problem;
 use crate::problem::Loss;
 use crate::real::Real;
@@ -184,7 +186,7 @@ impl GraduatedNonConvexity {
     ) -> Result<Vec<f64>, GraphError> {
         let mut of_sizes = HashMap::new();
         let limit = |&candidate: &ResidualBlock| {
-            let size = problem.residuals(candidate)?.len();
+            let size = problem.residual_count_of(candidate)?;
             let limit = || noise_scale * chi_squared_upper_quantile(1.0 - self.confidence, size as f64).sqrt();
             Ok(*of_sizes.entry(size).or_insert_with(limit))
         };
@@ -259,13 +261,10 @@ impl<T: Real> Selection<'_, T> {
                 return Ok(false);
             }
             let Ok(mut covariance) = self.problem.covariance() else { return Ok(false) };
-            let mut consistent = Vec::new();
-            for k in (0..self.candidates.len()).filter(|&k| self.is_outlier[k]) {
-                let innovation = self.problem.innovation(self.candidates[k], &mut covariance)?;
-                if innovation.squared_length <= self.limits[k] * self.limits[k] {
-                    consistent.push((k, innovation.uncertainty));
-                }
-            }
+            let innovations = self.innovations(&mut covariance)?;
+            let consistent = innovations.into_iter().filter(|&(k, innovation)| !self.is_too_long(k, innovation));
+            let mut consistent: Vec<(usize, f64)> =
+                consistent.map(|(k, innovation)| (k, innovation.uncertainty)).collect();
             consistent.sort_by(|a, b| a.1.total_cmp(&b.1));
             let count = (consistent.len() as f64 * INCLUDED_SHARE).ceil() as usize;
             if count == 0 {
@@ -309,12 +308,23 @@ impl<T: Real> Selection<'_, T> {
     fn contradictions(&self) -> Result<Vec<bool>, GraphError> {
         let mut contradict: Vec<bool> = self.excesses()?.into_iter().map(|excess| excess > 1.0).collect();
         if let Ok(mut covariance) = self.problem.covariance() {
-            for (k, contradicts) in contradict.iter_mut().enumerate().filter(|&(k, _)| self.is_outlier[k]) {
-                let innovation = self.problem.innovation(self.candidates[k], &mut covariance)?;
-                *contradicts = innovation.squared_length > self.limits[k] * self.limits[k];
+            for (k, innovation) in self.innovations(&mut covariance)? {
+                contradict[k] = self.is_too_long(k, innovation);
             }
         }
         Ok(contradict)
+    }
+
+    /// Index and innovation of each excluded candidate.
+    fn innovations(&self, covariance: &mut BlockCovariance<T>) -> Result<Vec<(usize, Innovation)>, GraphError> {
+        let excluded: Vec<usize> = (0..self.candidates.len()).filter(|&k| self.is_outlier[k]).collect();
+        let innovations = self.problem.innovations(excluded.iter().map(|&k| self.candidates[k]), covariance)?;
+        Ok(excluded.into_iter().zip(innovations).collect())
+    }
+
+    /// Returns true if the noise of a candidate and that of the others do not explain its innovation.
+    fn is_too_long(&self, candidate: usize, innovation: Innovation) -> bool {
+        innovation.squared_length > self.limits[candidate] * self.limits[candidate]
     }
 
     /// Excludes these candidates, and includes the others.
@@ -334,14 +344,15 @@ impl<T: Real> Selection<'_, T> {
 
     /// Squared length of each candidate, over that of its limit.
     fn excesses(&self) -> Result<Vec<f64>, GraphError> {
-        let excess = |(&candidate, &limit): (&ResidualBlock, &f64)| {
-            let squares = self.problem.residuals(candidate)?.into_iter().map(|r| r * r).sum::<T>();
-            let value = squares.to_f64() / (limit * limit);
-            if value.is_finite() {
-                return Ok(value);
-            }
-            Err(GraphError::Graduation { name: "squared length of a residual block", value })
-        };
-        self.candidates.iter().zip(&self.limits).map(excess).collect()
+        let mut excesses = Vec::with_capacity(self.candidates.len());
+        let mut limits = self.limits.iter();
+        self.problem.for_each_residuals(self.candidates.iter().copied(), |r| {
+            let squares = r.iter().map(|&r| r * r).sum::<T>().to_f64();
+            excesses.extend(limits.next().map(|limit| squares / (limit * limit)));
+        })?;
+        match excesses.iter().copied().find(|excess| !excess.is_finite()) {
+            Some(value) => Err(GraphError::Graduation { name: "squared length of a residual block", value }),
+            None => Ok(excesses),
+        }
     }
 }

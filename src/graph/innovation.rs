@@ -9,7 +9,7 @@ use super::least_squares::Active;
 use super::problem::Problem;
 use crate::real::Real;
 
-/// What an excluded residual block says of the estimates of all others.
+/// Contradiction between an excluded residual block and the estimates of all others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Innovation {
     /// `rᵀ(I + JΣJᵀ)⁻¹r`: the squared length of the residuals in units of what their noise and that of all others explain.
@@ -19,16 +19,25 @@ pub(super) struct Innovation {
 }
 
 impl<T: Real> Problem<T> {
-    /// Innovation of an excluded residual block, with the covariance `Σ` of its parameter blocks.
-    pub(super) fn innovation(
+    /// Innovations of excluded residual blocks, with the covariances `Σ` of their parameter blocks.
+    pub(super) fn innovations(
+        &self,
+        residual_blocks: impl IntoIterator<Item = ResidualBlock>,
+        covariance: &mut BlockCovariance<T>,
+    ) -> Result<Vec<Innovation>, GraphError> {
+        let mut active = Active::new(self);
+        active.take_directions(&self.x);
+        residual_blocks.into_iter().map(|block| self.innovation(block, &active, covariance)).collect()
+    }
+
+    fn innovation(
         &self,
         residual_block: ResidualBlock,
+        active: &Active<'_, T>,
         covariance: &mut BlockCovariance<T>,
     ) -> Result<Innovation, GraphError> {
         let (group, k) = self.place_of(residual_block)?;
         let group = &*self.groups[group];
-        let mut active = Active::new(self);
-        active.take_directions(&self.x);
         let columns: Vec<(usize, usize)> = group
             .blocks(k)
             .iter()

@@ -332,12 +332,36 @@ impl<T: Real> Problem<T> {
     ///
     /// [`GraphError::ForeignHandle`], and [`GraphError::Evaluation`] where the cost function fails.
     pub fn residuals(&self, residual_block: ResidualBlock) -> Result<Vec<T>, GraphError> {
-        let (group, k) = self.place_of(residual_block)?;
-        let group = &self.groups[group];
-        let mut residuals = vec![T::ZERO; group.residual_count(k)];
-        let evaluated = group.residuals(k, &Active::new(self).points(&self.x), &mut residuals);
-        evaluated.map_err(|error| GraphError::Evaluation { residual_block: residual_block.index, error })?;
+        let mut residuals = Vec::new();
+        self.for_each_residuals([residual_block], |r| residuals.extend_from_slice(r))?;
         Ok(residuals)
+    }
+
+    /// Calls `visit` with the residuals of each of these residual blocks at the points as they are, before their losses.
+    pub(super) fn for_each_residuals(
+        &self,
+        residual_blocks: impl IntoIterator<Item = ResidualBlock>,
+        mut visit: impl FnMut(&[T]),
+    ) -> Result<(), GraphError> {
+        let active = Active::new(self);
+        let points = active.points(&self.x);
+        let mut r = Vec::new();
+        for residual_block in residual_blocks {
+            let (group, k) = self.place_of(residual_block)?;
+            let group = &self.groups[group];
+            r.clear();
+            r.resize(group.residual_count(k), T::ZERO);
+            let evaluated = group.residuals(k, &points, &mut r);
+            evaluated.map_err(|error| GraphError::Evaluation { residual_block: residual_block.index, error })?;
+            visit(&r);
+        }
+        Ok(())
+    }
+
+    /// Number of residuals of a residual block.
+    pub(super) fn residual_count_of(&self, residual_block: ResidualBlock) -> Result<usize, GraphError> {
+        let (group, k) = self.place_of(residual_block)?;
+        Ok(self.groups[group].residual_count(k))
     }
 
     /// Minimises from the points as they are, and moves them to the best that was found.

@@ -79,7 +79,7 @@ pub enum OptimizerError {
     /// The evidence for weight decay does not exist, or is not implemented.
     #[error("weight decay has no evidence: {reason}")]
     NoEvidence {
-        /// What prevents it.
+        /// The reason.
         reason: String,
     },
     /// A row of a sparse gradient is outside its variable.

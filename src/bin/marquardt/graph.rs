@@ -72,17 +72,11 @@ fn solver(arguments: &GraphArguments) -> PoseGraphSolver {
     }
 }
 
-/// The error, with the line of its edge if it has one: edges are the residual blocks, in their order.
+/// The error, with the line of its edge if it has one.
 fn explain(error: &GraphError, arguments: &GraphArguments, graph: &PoseGraph) -> Failure {
     let file = arguments.file.display();
-    let edge = match error {
-        GraphError::NonFiniteResidual { residual_block, .. } | GraphError::Evaluation { residual_block, .. } => {
-            graph.edges().get(*residual_block)
-        }
-        _ => None,
-    };
-    Failure::new(match edge {
-        Some(edge) => format!("{file}: line {}: {error}", edge.line),
+    Failure::new(match graph.line_of(error) {
+        Some(line) => format!("{file}: line {line}: {error}"),
         None => format!("{file}: {error}"),
     })
 }
@@ -121,7 +115,7 @@ fn print(out: &mut impl Write, graph: &PoseGraph, solved: &PoseGraphReport, robu
 /// Edges of largest cost, those that were left out aside.
 fn worst_edges(solved: &PoseGraphReport) -> Vec<usize> {
     let mut edges: Vec<usize> = (0..solved.edge_costs.len()).collect();
-    edges.retain(|edge| !solved.false_edges.contains(edge));
+    edges.retain(|edge| solved.false_edges.binary_search(edge).is_err());
     edges.sort_by(|&a, &b| solved.edge_costs[b].total_cmp(&solved.edge_costs[a]));
     edges.truncate(WORST_EDGES);
     edges

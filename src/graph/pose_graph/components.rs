@@ -45,6 +45,13 @@ pub(super) fn anchors(graph: &PoseGraph) -> Vec<usize> {
     anchors
 }
 
+/// True for each vertex that is held constant.
+pub(super) fn held(graph: &PoseGraph) -> Vec<bool> {
+    let mut is_held = vec![false; graph.vertices.len()];
+    anchors(graph).into_iter().for_each(|vertex| is_held[vertex] = true);
+    is_held
+}
+
 /// Warnings about pieces, and about vertices without edges, which are no pieces.
 pub(super) fn warnings(graph: &PoseGraph) -> Vec<GraphWarning> {
     let pieces = pieces(graph);

@@ -12,7 +12,7 @@ use super::{Dimension, Edge, PoseGraph, Vertex, components, spanning_tree};
 use crate::graph::GraphError;
 use crate::manifold::{Pose3, Rotation3, SE2, SE3};
 
-/// What a tag says of its line.
+/// Meaning of a line, by its tag.
 #[derive(Clone, Copy)]
 enum Tag {
     Vertex(Dimension, Kind),

@@ -17,6 +17,7 @@ mod tests;
 mod warning;
 mod written;
 
+use super::GraphError;
 pub use file_error::{GraphFileError, GraphLineError};
 pub use poses::Poses;
 pub use problem::PoseGraphProblem;
@@ -110,7 +111,7 @@ impl PoseGraph {
         &self.fixed
     }
 
-    /// What was found in the file that its author should know.
+    /// Findings in the file that its author should know.
     pub fn warnings(&self) -> &[GraphWarning] {
         &self.warnings
     }
@@ -125,6 +126,17 @@ impl PoseGraph {
         match self.dimension {
             Dimension::Plane => [coordinates[0], coordinates[1], 0.0],
             Dimension::Space => [coordinates[0], coordinates[1], coordinates[2]],
+        }
+    }
+
+    /// Line of the file whose edge cannot be evaluated or is not finite: that of the residual block of an error of a solve. Residual blocks
+    /// are the edges, in their order.
+    pub fn line_of(&self, error: &GraphError) -> Option<usize> {
+        match error {
+            GraphError::NonFiniteResidual { residual_block, .. } | GraphError::Evaluation { residual_block, .. } => {
+                self.edges.get(*residual_block).map(|edge| edge.line)
+            }
+            _ => None,
         }
     }
 

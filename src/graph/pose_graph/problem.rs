@@ -105,10 +105,11 @@ impl PoseGraph {
                 VertexBlock::Pose(problem.add_parameter_block(P::default(), &P::to_manifold(&vertex.coordinates))?)
             });
         }
-        let mut is_free = vec![false; vertices.len()];
-        self.edges.iter().for_each(|edge| edge.vertices.iter().for_each(|&vertex| is_free[vertex] = true));
-        components::anchors(self).into_iter().for_each(|vertex| is_free[vertex] = false);
-        for (block, _) in vertices.iter().zip(is_free).filter(|&(_, is_free)| !is_free) {
+        // A vertex without edges stays, too.
+        let mut is_constant = vec![true; vertices.len()];
+        self.edges.iter().for_each(|edge| edge.vertices.iter().for_each(|&vertex| is_constant[vertex] = false));
+        is_constant.iter_mut().zip(components::held(self)).for_each(|(constant, held)| *constant |= held);
+        for (block, _) in vertices.iter().zip(is_constant).filter(|&(_, is_constant)| is_constant) {
             match block {
                 VertexBlock::Pose(block) => problem.set_constant(*block)?,
                 VertexBlock::Point(block) => problem.set_constant(*block)?,

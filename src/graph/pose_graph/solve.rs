@@ -36,7 +36,7 @@ pub struct PoseGraphReport {
     pub given_cost: f64,
     /// Cost of each edge in the end, before its loss: half of its squared residuals.
     pub edge_costs: Vec<f64>,
-    /// Indices of the edges that were taken as false, and left out.
+    /// Indices of the edges that were taken as false, and left out, in ascending order.
     pub false_edges: Vec<usize>,
 }
 
@@ -125,11 +125,9 @@ impl PoseGraphSolver {
         };
         built.read_into(graph)?;
         let false_edges = false_blocks.iter().map(ResidualBlock::index).collect();
-        let edge_cost = |&edge: &ResidualBlock| {
-            let residuals = built.problem.residuals(edge)?;
-            Ok(0.5 * residuals.iter().map(|r| r * r).sum::<f64>())
-        };
-        let edge_costs = built.edges.iter().map(edge_cost).collect::<Result<_, GraphError>>()?;
+        let mut edge_costs = Vec::with_capacity(built.edges.len());
+        let add_cost = |r: &[f64]| edge_costs.push(0.5 * r.iter().map(|r| r * r).sum::<f64>());
+        built.problem.for_each_residuals(built.edges.iter().copied(), add_cost)?;
         Ok(PoseGraphReport { report, start, given_cost, edge_costs, false_edges })
     }
 }

@@ -57,10 +57,8 @@ fn smooth<P: Poses>(graph: &mut PoseGraph) -> Result<(), GraphError> {
 
 /// Places the poses that are not held along the edges from each pose to the next.
 fn follow_odometry(graph: &mut PoseGraph) {
-    let mut is_placed = vec![false; graph.vertices.len()];
-    components::anchors(graph).into_iter().for_each(|vertex| is_placed[vertex] = true);
     let follows: Vec<bool> = graph.edges.iter().map(|edge| !graph.is_loop_closure(edge)).collect();
-    spanning_tree::place(graph, is_placed, |edge| follows[edge]);
+    spanning_tree::place(graph, components::held(graph), |edge| follows[edge]);
 }
 
 /// Largest angle by which the rotation of an edge differs from the measured one.

@@ -123,7 +123,7 @@ fn contradictions_are_named() {
     assert!(PoseGraph::read("no/such.g2o").unwrap_err().to_string().starts_with("no/such.g2o: "));
 }
 
-/// What is unusual, but no error, is a warning, and loses nothing that is right.
+/// Unusual lines that are no errors are warnings, and lose nothing that is right.
 #[test]
 fn findings_are_told() {
     let vertices = "VERTEX_SE2 1 0 0 0\nVERTEX_SE2 2 1 0 0\n";

@@ -1,4 +1,4 @@
-//! What the author of a graph should know.
+//! Warnings about the file of a graph.
 
 use std::fmt;
 

@@ -2,8 +2,8 @@
 
 use super::linear_system::{LinearSystem, Relation};
 use super::{Matrix, PoseGraph};
-use crate::graph::GraphError;
 use crate::graph::pose_graph::poses::Poses;
+use crate::graph::{GraphError, Vertex};
 
 /// The matrices that minimise `Σ w ‖Rᵢ M − Rⱼ‖²`, with the rotations of some vertices held (Carlone, Tron, Daniilidis & Dellaert 2015). A
 /// sparse Cholesky factorisation serves all rows.
@@ -14,7 +14,7 @@ pub(super) fn relax<P: Poses>(
 ) -> Result<Vec<Matrix>, GraphError> {
     let size = P::DIMENSION.position_size();
     let mut system = LinearSystem::new(size, is_held, relations, 0.0)?;
-    let rotation = |vertex: &super::super::Vertex| match vertex.is_point {
+    let rotation = |vertex: &Vertex| match vertex.is_point {
         true => [[0.0; 3]; 3],
         false => P::rotation(&vertex.coordinates),
     };

@@ -27,9 +27,7 @@ pub(super) enum Relaxation {
 /// not for the graph, it is the chordal one.
 pub(super) fn relax<P: Poses>(graph: &mut PoseGraph, relaxation: Relaxation) -> Result<(), GraphError> {
     let size = P::DIMENSION.position_size();
-    let anchors = components::anchors(graph);
-    let mut is_held = vec![false; graph.vertices.len()];
-    anchors.iter().for_each(|&vertex| is_held[vertex] = true);
+    let is_held = components::held(graph);
     let relations = rotation_relations::<P>(graph);
     let spectral = match relaxation {
         Relaxation::Chordal => None,
