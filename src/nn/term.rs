@@ -1,6 +1,6 @@
 //! One term of a network's loss.
 
-use super::losses::{Loss, Targets};
+use super::losses::{Loss, Reduction, Targets};
 use super::sweep::{BatchTile, Workspace};
 use super::tape::Node;
 use super::weighted_loss::{Outputs, WeightedLoss};
@@ -11,6 +11,8 @@ use crate::real::Real;
 pub(crate) struct LossTerm<T> {
     pub(crate) output: Node,
     pub(crate) loss: Box<dyn Loss<T>>,
+    /// The loss's own, or the mean where the output depends on no input: each sample has the same one then, which counts once for a batch.
+    pub(crate) reduction: Reduction,
     pub(crate) weight: T,
     /// Index of the set of its samples.
     pub(crate) set: usize,
@@ -23,7 +25,7 @@ pub(crate) struct LossTerm<T> {
 impl<T: Real> LossTerm<T> {
     /// The loss with its weight.
     pub(crate) fn weighted(&self) -> WeightedLoss<'_, T> {
-        WeightedLoss { loss: &*self.loss, weight: self.weight }
+        WeightedLoss { loss: &*self.loss, reduction: self.reduction, weight: self.weight }
     }
 
     /// The tile's outputs, after a forward sweep.

@@ -12,6 +12,7 @@ use crate::real::Real;
 #[derive(Clone, Copy)]
 pub(crate) struct WeightedLoss<'a, T> {
     pub(crate) loss: &'a dyn Loss<T>,
+    pub(crate) reduction: Reduction,
     pub(crate) weight: T,
 }
 
@@ -71,7 +72,7 @@ impl<T: Real> LossBuffers<T> {
 impl<T: Real> WeightedLoss<'_, T> {
     /// The factor of the sum over samples.
     fn share(&self, mean_over: usize) -> T {
-        match self.loss.reduction() {
+        match self.reduction {
             Reduction::Mean => self.weight / T::from_f64(mean_over as f64),
             Reduction::Sum => self.weight,
         }

@@ -118,7 +118,7 @@ impl<T: Real> External<T> {
             checked.and_then(|()| weights.map_or(Ok(()), |weights| check_weights(weights, &selection, samples)));
         checked.map_err(refuse)?;
         self.batch.fill(SampleArrays { inputs: &[], targets: &[targets], weights }, &selection);
-        let loss = WeightedLoss { loss: &*self.loss, weight: T::ONE };
+        let loss = WeightedLoss { loss: &*self.loss, reduction: self.loss.reduction(), weight: T::ONE };
         self.memory.bind(&loss, samples, width);
         let mut batch = ExternalBatch { model, loss, batch: &self.batch, memory: &mut self.memory };
         batch.linearize_at(x)?;

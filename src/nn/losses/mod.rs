@@ -12,7 +12,6 @@ mod log_cosh;
 mod loss;
 mod mean_absolute_error;
 mod mean_squared_error;
-mod once_per_batch;
 mod poisson;
 
 mod softmax;
@@ -29,7 +28,6 @@ pub use log_cosh::LogCosh;
 pub use loss::{Loss, Reduction, Targets};
 pub use mean_absolute_error::MeanAbsoluteError;
 pub use mean_squared_error::MeanSquaredError;
-pub(crate) use once_per_batch::OncePerBatch;
 pub use poisson::Poisson;
 pub use sparse_categorical_crossentropy::SparseCategoricalCrossentropy;
 

@@ -22,7 +22,7 @@ use super::batch::{Batch, InputRule, SampleArrays, Schema, Selection, TargetRule
 use super::error::{BatchError, TapeError};
 use super::factor_plan::FactorPlan;
 use super::factors::Factors;
-use super::losses::{Loss, OncePerBatch};
+use super::losses::{Loss, Reduction};
 use super::sweep::{Masks, RowProgress, WantedColumns, Workspace, coming_from, leading_to};
 use super::tape::{Node, Operation, Tape, TapeRecord};
 use super::term::LossTerm;
@@ -194,9 +194,9 @@ impl<T: Real> Network<T> {
         leading_to(self.sweeps.tape.records(), std::iter::once(output), &mut self.marks);
         let mut used = self.sweeps.tape.records().iter().zip(&self.marks).filter(|(_, used)| **used);
         let is_of_samples = used.any(|(record, _)| matches!(record.operation, Operation::Input(_)));
-        let loss = if is_of_samples { loss } else { Box::new(OncePerBatch(loss)) };
+        let reduction = if is_of_samples { loss.reduction() } else { Reduction::Mean };
         let first_row = self.sweeps.rows_of_set(set);
-        self.sweeps.terms.push(LossTerm { output, loss, weight, set, target, first_row });
+        self.sweeps.terms.push(LossTerm { output, loss, reduction, weight, set, target, first_row });
         self.sweeps.buffers.reserve(self.sweeps.workspace.tile_rows(), width);
         self.sweeps.residuals.resize(self.sweeps.workspace.tile_rows() * self.rows_per_sample(), T::ZERO);
         self.mark_loss_nodes();
