@@ -47,12 +47,12 @@ impl FirstException {
     }
 }
 
-/// What is wrong with values that were given.
+/// `ValueError` for wrong arguments.
 pub fn value_error(error: impl fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// What went wrong afterwards.
+/// `RuntimeError` for failures after the arguments were accepted.
 pub fn runtime_error(error: impl fmt::Display) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }

@@ -37,10 +37,7 @@ impl Purpose for Solve<'_> {
 
     fn run<C: Curve<f64> + 'static>(self, fit: CurveFit<'static, f64, C>) -> Self::Output {
         let Solve { py, is_here, threads, token } = self;
-        match is_here {
-            true => Ok(run::here(py, || fit.fit())),
-            false => run::elsewhere(py, threads, || token.cancel(), || fit.fit()),
-        }
+        run::placed(py, is_here, threads, || token.cancel(), || fit.fit())
     }
 }
 
@@ -88,10 +85,7 @@ impl Fit {
         work: impl FnOnce(&FittedCurve<'static, f64>) -> R + Send + 'static,
     ) -> PyResult<R> {
         let fitted = Arc::clone(&self.fitted);
-        let result = match self.exception {
-            Some(_) => run::here(py, || work(&fitted)),
-            None => run::elsewhere(py, 0, cancel, move || work(&fitted))?,
-        };
+        let result = run::placed(py, self.exception.is_some(), 0, cancel, move || work(&fitted))?;
         self.exception.as_ref().map_or(Ok(()), FirstException::raise)?;
         Ok(result)
     }

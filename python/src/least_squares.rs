@@ -309,10 +309,8 @@ pub fn least_squares<'py>(
         let rows = Rows { curve: FromModel::new(formula.clone()), x, width, count: residuals };
         let is_here = has_callback || matches!(settings.loss, Some((AnyLoss::Own(_), _)));
         let bounded = Bounded::new(rows, bounds).map_err(value_error)?;
-        match is_here || run::is_short(residuals, n) {
-            true => run::here(py, || settings.solve(bounded)),
-            false => run::elsewhere(py, 0, || token.cancel(), || settings.solve(bounded))?,
-        }
+        let is_here = is_here || run::is_short(residuals, n);
+        run::placed(py, is_here, 0, || token.cancel(), || settings.solve(bounded))?
     } else {
         let fun = function(problem.clone().unbind());
         // The value at the start is known.

@@ -1,4 +1,4 @@
-//! What is fitted: a program, a formula, a model of the library, or a Python function.
+//! Curves that are fitted: programs, formulas, models of the library, and Python functions.
 
 use marquardt::curve::{BuiltFormula, Curve, Formula, FromModel};
 use marquardt::models::{AnyModel, Named};

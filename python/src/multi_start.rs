@@ -38,10 +38,7 @@ impl Purpose for FromManyStarts<'_> {
                 false => search.range(&name, low..=high),
             },
         );
-        match is_here {
-            true => Ok(run::here(py, || search.run())),
-            false => run::elsewhere(py, threads, || token.cancel(), || search.run()),
-        }
+        run::placed(py, is_here, threads, || token.cancel(), || search.run())
     }
 }
 

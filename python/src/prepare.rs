@@ -22,7 +22,7 @@ pub struct Data<'a, 'py> {
     pub start: Option<Vec<f64>>,
 }
 
-/// What is done with a fit that is ready.
+/// Use of a fit that is ready.
 pub trait Purpose {
     /// The result.
     type Output;

@@ -74,6 +74,17 @@ pub fn elsewhere<R: Send + 'static>(
     watched(py, threads, cancel, || Ok(()), work)
 }
 
+/// Does work here, or elsewhere.
+pub fn placed<R: Send + 'static>(
+    py: Python<'_>,
+    is_here: bool,
+    threads: usize,
+    cancel: impl FnOnce(),
+    work: impl FnOnce() -> R + Send + 'static,
+) -> PyResult<R> {
+    if is_here { Ok(here(py, work)) } else { elsewhere(py, threads, cancel, work) }
+}
+
 /// Does work as [`elsewhere`] does, and calls `look` on the calling thread from time to time, whose error ends it, too.
 pub fn watched<R: Send + 'static>(
     py: Python<'_>,
