@@ -57,8 +57,11 @@ impl BatchNoise {
     /// The state of saved numbers; `None` for others.
     pub(super) fn from_numbers(numbers: &[f64]) -> Option<Self> {
         let &[steps, losses, reductions, before, was_stalled, stalled] = numbers else { return None };
+        let is_state = numbers.iter().all(|number| number.is_finite())
+            && stalled >= 0.0
+            && (0.0..f64::from(WINDOW)).contains(&steps);
         let (steps, was_stalled) = (steps as u32, was_stalled != 0.0);
-        (stalled >= 0.0).then_some(BatchNoise { steps, losses, reductions, before, was_stalled, stalled })
+        is_state.then_some(BatchNoise { steps, losses, reductions, before, was_stalled, stalled })
     }
 }
 
@@ -76,6 +79,18 @@ mod tests {
     fn losses_that_do_not_fall_beyond_their_minibatch_shorten_steps() {
         assert_eq!(rate_after(20, |_| (1.0, 0.2)), 1.0, "one stalled window may be chance");
         assert_eq!(rate_after(130, |_| (1.0, 0.2)), 1.0 / 111.0);
+    }
+
+    #[test]
+    fn only_numbers_of_a_state_are_one() {
+        let mut noise = BatchNoise::default();
+        (0..123).for_each(|_| noise.enter(1.0, 0.2));
+        assert_eq!(BatchNoise::from_numbers(&noise.numbers()).map(|noise| noise.numbers()), Some(noise.numbers()));
+        for (index, number) in [(0, 10.0), (0, -1.0), (0, 1e99), (1, f64::NAN), (3, f64::INFINITY), (5, -1.0)] {
+            let mut numbers = noise.numbers();
+            numbers[index] = number;
+            assert!(BatchNoise::from_numbers(&numbers).is_none(), "{numbers:?}");
+        }
     }
 
     #[test]
