@@ -83,6 +83,7 @@ pub use kronecker::{
 pub use least_squares::LeastSquares;
 pub(crate) use least_squares::LeastSquaresExt;
 pub use mad_scale::mad_scale;
+pub(crate) use mad_scale::mad_scale_of_sizes;
 pub use objective::{NotLeastSquares, Objective};
 pub use on_manifold::OnManifold;
 pub(crate) use probe::{Probe, advance};

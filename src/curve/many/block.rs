@@ -68,6 +68,8 @@ pub(super) struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
     pub(super) outcomes: &'s mut Outcomes<'o, T>,
     cache: GuessCache,
     pub(super) robust: Option<RobustFits<T>>,
+    /// Room for the sizes of the residuals of a robust fit.
+    pub(super) sizes: Vec<T>,
     /// The points that robust sums were last worked out at.
     pub(super) evaluated: [Lanes<T, R>; N],
 }
@@ -99,6 +101,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
             energies: Lanes::from_f64(0.0),
             counts: vec![0; R::LANES],
             robust: robust.map(|robust| RobustFits::new(robust, fits.start, fits.len(), R::LANES)),
+            sizes: Vec::new(),
             evaluated: [Lanes::from_f64(0.0); N],
             fits,
             outcomes,

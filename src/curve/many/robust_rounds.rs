@@ -9,7 +9,7 @@ use crate::curve::robust_sums::RobustSums;
 use crate::kernels::array::array_of;
 use crate::kernels::lanes::{Lanes, Register};
 use crate::number::Number;
-use crate::problem::mad_scale;
+use crate::problem::{mad_scale, mad_scale_of_sizes};
 use crate::real::Real;
 use crate::solver::FitStatus;
 use crate::solver::lockstep::{LaneLikelihood, LaneLoss, LaneResult, LaneSource, StoppingCriteria};
@@ -72,8 +72,9 @@ impl<T: Real, R: Register<T>, const N: usize> BlockLanes<'_, '_, '_, T, R, N> {
             let weights = self.work.points.weights.iter().map(|weight| weight.as_slice()[lane] != T::ZERO);
             let takes_part = weights.chain(repeat(true));
             let points = loss.residuals.iter().zip(takes_part).filter(|(_, takes_part)| *takes_part);
-            let residuals: Vec<T> = points.map(|(residual, _)| residual.as_slice()[lane]).collect();
-            mad_scale(&residuals)
+            self.sizes.clear();
+            self.sizes.extend(points.map(|(residual, _)| residual.as_slice()[lane].abs()));
+            mad_scale_of_sizes(&mut self.sizes)
         } else {
             mad_scale(&self.data.residuals(self.model, fit, &all))
         };
