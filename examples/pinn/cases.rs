@@ -5,7 +5,9 @@ use std::f64::consts::PI;
 use clap::ValueEnum;
 use marquardt::Variables;
 use marquardt::nn::{Dense, Initializer, Sequential};
-use marquardt::physics::{Coefficient, Collocation, Domain, End, Equations, Field, PhysicsError, Points, Sampling};
+use marquardt::physics::{
+    At, Coefficient, Collocation, Domain, End, Equations, Expression, Field, PhysicsError, Points, Sampling,
+};
 use ndarray::Array2;
 
 use super::reference;
@@ -29,6 +31,8 @@ pub enum Name {
     Reaction2d,
     /// `u_t + u u_x = (0.01/π) u_xx`
     Burgers,
+    /// Korteweg and de Vries: `u_t + 6 u u_x + u_xxx = 0`, a soliton
+    Kdv,
     /// The conductivity of the heat equation from forty measurements
     #[value(name = "inverse_heat")]
     InverseHeat,
@@ -95,6 +99,7 @@ pub fn case(name: Name, seed: u64, sparse: bool, noise: f64) -> Result<Case, Box
         Name::Poisson5d => poisson5d(seed),
         Name::Reaction2d => reaction2d(seed),
         Name::Burgers => burgers(seed, sparse),
+        Name::Kdv => kdv(seed),
         Name::InverseHeat => inverse_heat(seed, noise),
         Name::Pharmacokinetics => pharmacokinetics(seed, noise),
     }
@@ -252,6 +257,39 @@ fn burgers(seed: u64, sparse: bool) -> Made {
         coefficients: Vec::new(),
         data: None,
         default_steps: 400,
+    })
+}
+
+/// `u = ½ c sech²(½ √c (x − c t))` with `c = 1` solves it.
+fn soliton(p: &[f64]) -> f64 {
+    0.5 / (0.5 * (p[1] - p[0])).cosh().powi(2)
+}
+
+fn kdv(seed: u64) -> Made {
+    let (domain, mut variables) = (Domain::new(&[(0.0, 2.0), (-6.0, 6.0)])?, Variables::new());
+    let mut equations = Equations::new(&["t", "x"])?;
+    let field = equations.network(&glorot(2, &[20, 20]), &mut variables, seed)?;
+    equations.term("equation", domain.interior_grid(&[16, 48]), 1.0, |at| {
+        let u = at.field(field);
+        (u.t() + 6.0 * u * u.x() + u.xxx()).into()
+    })?;
+    fn error(at: &At<f64>, field: Field) -> Expression<'_, f64> {
+        let wave = 0.5 * (at.coordinate("x") - at.coordinate("t"));
+        at.field(field) - 0.5 * (1.0 - wave.tanh().square())
+    }
+    equations.term("start", domain.side(0, End::Lower)?.grid(&[1, 49]), 4.0, |at| error(at, field).into())?;
+    equations.term("walls", walls(&domain, 29)?, 4.0, |at| error(at, field).into())?;
+    equations.term("slope", domain.side(1, End::Upper)?.grid(&[29, 1]), 1.0, |at| error(at, field).x().into())?;
+    Ok(Case {
+        problem: equations.build(&variables)?,
+        variables,
+        field,
+        exact: soliton,
+        grid: test_grid(&domain, 198),
+        domain,
+        coefficients: Vec::new(),
+        data: None,
+        default_steps: 300,
     })
 }
 

@@ -198,9 +198,14 @@ pub enum TapeError {
         /// The operation.
         operation: &'static str,
     },
-    /// A derivative by inputs of an order above two.
-    #[error("derivative: only first and second derivatives by inputs can be recorded")]
-    DerivativeOrder,
+    /// A derivative by inputs of an order above two, of a function that has none.
+    #[error(
+        "derivative: {function} has no derivatives by inputs of an order above two; take another smooth function, such as tanh"
+    )]
+    DerivativeOrder {
+        /// The function.
+        function: &'static str,
+    },
     /// A setting makes no sense.
     #[error("{setting} of {of} must be {requirement}, not {value}")]
     Setting {

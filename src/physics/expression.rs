@@ -220,7 +220,7 @@ impl<'a, T: Real> Expression<'a, T> {
         })
     }
 
-    /// The derivative by the coordinate of this name. A derivative of a derivative is a second one; there are no third ones.
+    /// The derivative by the coordinate of this name. A derivative of a derivative is one of higher order.
     pub fn by(self, name: &str) -> Self {
         let Some(column) = self.recorder.borrow_mut().column(name) else { return self.failed() };
         self.with_coordinates(|tape, node, coordinates| tape.derivative(node, coordinates, column))
@@ -319,6 +319,7 @@ macro_rules! derivatives {
 derivatives! {
     t: "t"; x: "x"; y: "y"; z: "z";
     tx: "t" "x"; ty: "t" "y"; tz: "t" "z"; xy: "x" "y"; xz: "x" "z"; yz: "y" "z";
+    xxx: "x" "x" "x"; xxt: "x" "x" "t";
 }
 
 macro_rules! operators {

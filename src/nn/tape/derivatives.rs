@@ -18,6 +18,10 @@ pub(super) enum Channel {
     First { input: usize, column: usize },
     /// The sum of the second ones by each of several columns of an input.
     Laplacian { input: usize, columns: Vec<usize> },
+    /// Derivatives of a function by its argument, of first and second order, for the node of its values.
+    ByArgument { order: usize },
+    /// A derivative of second order, which the chain rule gave in one record, as sums and products that can be differentiated further.
+    Expanded,
 }
 
 /// Derivatives that have been recorded; `None` where they are zero.
@@ -28,11 +32,11 @@ impl<T: Real> Tape<T> {
     /// `y`.
     ///
     /// It is a node like any other: it enters losses, which are differentiated by the variables in every sweep. Derivatives
-    /// are exact and recorded once; asking again gives the same node. A derivative of a derivative is a second one:
-    /// `∂²y/∂a∂b` is the derivative by `b` of that by `a`.
+    /// are exact and recorded once; asking again gives the same node. A derivative of a derivative is one of higher order:
+    /// `∂²y/∂a∂b` is the derivative by `b` of that by `a`. Any order can be had.
     ///
     /// Cost: about one more forward sweep through what lies between `x` and `y` for each first derivative, each second one,
-    /// and each Laplacian.
+    /// and each Laplacian. From the third order on, a derivative takes several times as many products of nodes as the one before.
     ///
     /// ```
     /// use marquardt::Variables;
@@ -61,7 +65,7 @@ impl<T: Real> Tape<T> {
     ///
     /// [`TapeError::NotAnInput`] and [`TapeError::DerivativeColumn`] for what `y` cannot be differentiated by;
     /// [`TapeError::NotSmooth`] for a layer with a kink, such as ReLU or max pooling, which it names;
-    /// [`TapeError::DerivativeOrder`] for a third derivative. Nothing is recorded then.
+    /// [`TapeError::DerivativeOrder`] for a third derivative of GELU. Nothing is recorded then.
     pub fn derivative(&mut self, y: Node, x: Node, column: usize) -> Result<Node, TapeError> {
         let input = self.differentiated_input(y, x, &[column])?;
         self.recorded_channel(y, Channel::First { input, column })
@@ -119,7 +123,7 @@ impl<T: Real> Tape<T> {
     }
 
     /// A channel of a node, recorded if it is not yet; `None` where it is zero.
-    fn channel(&mut self, y: Node, channel: &Channel) -> Result<Option<Node>, TapeError> {
+    pub(super) fn channel(&mut self, y: Node, channel: &Channel) -> Result<Option<Node>, TapeError> {
         let key = (y.index, channel.clone());
         if let Some(&known) = self.derivatives.get(&key) {
             return Ok(known);
@@ -161,8 +165,8 @@ impl<T: Real> Tape<T> {
                 None => None,
             },
             Operation::Embedding { x, .. } => {
-                let (Channel::First { input, .. } | Channel::Laplacian { input, .. }) = *channel;
-                if x.index == input {
+                if matches!(*channel, Channel::First { input, .. } | Channel::Laplacian { input, .. } if input == x.index)
+                {
                     return Err(self.not_smooth(y, "embedding"));
                 }
                 None
@@ -179,15 +183,13 @@ impl<T: Real> Tape<T> {
         y: Node,
         channel: &Channel,
     ) -> Result<Option<Node>, TapeError> {
-        let Channel::First { .. } = channel else { return Err(TapeError::DerivativeOrder) };
-        // z = f′(x) s, and so ∂z = f′(x) ∂s + f″(x) s ∂x.
-        if !rule.products.is_empty() {
-            let depends = self.channel(rule.x, channel)?.is_some();
-            return if depends { Err(TapeError::DerivativeOrder) } else { Ok(None) };
-        }
-        let ChainRule { function, x, y: value, linear: Some(s), .. } = rule else {
-            unreachable!("without products there is a linear part")
+        let ChainRule { function, x, y: value, linear: Some(s), ref products } = rule else {
+            return self.channel_of_expanded(rule, y, channel);
         };
+        if !products.is_empty() || !matches!(channel, Channel::First { .. }) {
+            return self.channel_of_expanded(rule, y, channel);
+        }
+        // z = f′(x) s, and so ∂z = f′(x) ∂s + f″(x) s ∂x.
         let (linear, moved) = (self.channel(s, channel)?, self.channel(x, channel)?);
         let products = moved.map(|moved| [s, moved]).into_iter().collect();
         self.chain_rule(ChainRule { function, x, y: value, linear, products }, y)
@@ -297,7 +299,7 @@ impl<T: Real> Tape<T> {
     }
 
     /// The sum of two nodes that may be zero.
-    fn sum(&mut self, a: Option<Node>, b: Option<Node>) -> Result<Option<Node>, TapeError> {
+    pub(super) fn sum(&mut self, a: Option<Node>, b: Option<Node>) -> Result<Option<Node>, TapeError> {
         match (a, b) {
             (Some(a), Some(b)) => self.add(a, b).map(Some),
             (a, b) => Ok(a.or(b)),
@@ -348,9 +350,6 @@ mod tests {
         assert_eq!(said(tape.derivative(output, input, 2)), "derivative: there is no column 2 in an input of width 2");
         assert!(matches!(tape.derivative(output, output, 0), Err(TapeError::NotAnInput { .. })));
         assert!(matches!(tape.laplacian(output, input, &[]), Err(TapeError::Empty { .. })));
-        let second = tape.laplacian(output, input, &[0]).unwrap();
-        assert_eq!(tape.derivative(second, input, 0).unwrap_err(), TapeError::DerivativeOrder);
-        assert_eq!(tape.laplacian(second, input, &[0]).unwrap_err(), TapeError::DerivativeOrder);
         let stranger = Tape::<f64>::new().input(2);
         assert!(matches!(tape.derivative(output, stranger, 0), Err(TapeError::ForeignNode { .. })));
     }

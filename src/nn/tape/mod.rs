@@ -1,6 +1,7 @@
 //! The tape: a computation, recorded once and evaluated on many batches.
 
 mod derivatives;
+mod higher_derivatives;
 mod images;
 mod layers;
 mod operation;
