@@ -268,8 +268,8 @@ fn soliton(p: &[f64]) -> f64 {
 fn kdv(seed: u64) -> Made {
     let (domain, mut variables) = (Domain::new(&[(0.0, 2.0), (-6.0, 6.0)])?, Variables::new());
     let mut equations = Equations::new(&["t", "x"])?;
-    let field = equations.network(&glorot(2, &[20, 20]), &mut variables, seed)?;
-    equations.term("equation", domain.interior_grid(&[16, 48]), 1.0, |at| {
+    let field = equations.network(&glorot(2, &[16, 16]), &mut variables, seed)?;
+    equations.term("equation", domain.interior_grid(&[24, 72]), 1.0, |at| {
         let u = at.field(field);
         (u.t() + 6.0 * u * u.x() + u.xxx()).into()
     })?;
@@ -277,7 +277,7 @@ fn kdv(seed: u64) -> Made {
         let wave = 0.5 * (at.coordinate("x") - at.coordinate("t"));
         at.field(field) - 0.5 * (1.0 - wave.tanh().square())
     }
-    equations.term("start", domain.side(0, End::Lower)?.grid(&[1, 49]), 4.0, |at| error(at, field).into())?;
+    equations.term("start", domain.side(0, End::Lower)?.grid(&[1, 73]), 4.0, |at| error(at, field).into())?;
     equations.term("walls", walls(&domain, 29)?, 4.0, |at| error(at, field).into())?;
     equations.term("slope", domain.side(1, End::Upper)?.grid(&[29, 1]), 1.0, |at| error(at, field).x().into())?;
     Ok(Case {

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 
 use ndarray::Array1;
 
-use super::expression::{At, ExpressionNode, TermRecorder, TermResiduals};
+use super::expression::{At, TermResiduals};
 use super::problem::{Collocation, EquationTerm};
+use super::recorder::{ExpressionNode, TermRecorder};
 use super::{PhysicsError, Points};
 use crate::nn::{Node, Sequential, Tape, TapeError};
 use crate::real::Real;

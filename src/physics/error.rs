@@ -61,6 +61,16 @@ pub enum PhysicsError {
         /// The term.
         term: String,
     },
+    /// A derivative of known numbers, which are given at points alone.
+    #[error(
+        "{term}: the values {name} are known at the points alone and have no derivatives; write them as an expression of the coordinates"
+    )]
+    ValueDerivative {
+        /// The term.
+        term: String,
+        /// Name of the values.
+        name: String,
+    },
     /// There are no terms.
     #[error("there are no terms")]
     NoTerms,

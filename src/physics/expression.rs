@@ -5,6 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::PhysicsError;
 use super::equations::{Coefficient, Field};
+use super::recorder::{Derivative, ExpressionNode, TermRecorder};
 use crate::nn::{Function, Node, Tape, TapeError};
 use crate::real::Real;
 
@@ -29,88 +30,6 @@ impl<T> Clone for Expression<'_, T> {
 }
 
 impl<T> Copy for Expression<'_, T> {}
-
-/// Node of an expression, on one of the two tapes.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum ExpressionNode {
-    /// Node of an expression that is computed once.
-    Known(Node),
-    /// Node of an expression that depends on variables.
-    Unknown(Node),
-    /// The expression has failed; the error is kept.
-    Failed,
-}
-
-/// The tapes of a term that is being written.
-#[derive(Debug)]
-pub(super) struct TermRecorder<T> {
-    pub(super) term: String,
-    pub(super) names: Vec<String>,
-    /// Tape of the values computed from coordinates, its first input, and known values.
-    pub(super) known: Tape<T>,
-    pub(super) known_coordinates: Node,
-    pub(super) values: Vec<(String, Node)>,
-    /// Tape of all terms, for values that depend on variables.
-    pub(super) tape: Tape<T>,
-    pub(super) coordinates: Node,
-    /// Inputs of the tape for values that are computed once, and their nodes in this term.
-    pub(super) columns: Vec<Node>,
-    pub(super) brought: Vec<Node>,
-    pub(super) error: Option<PhysicsError>,
-}
-
-impl<T: Real> TermRecorder<T> {
-    /// The node of an expression on the tape of all terms.
-    pub(super) fn unknown(&mut self, kind: ExpressionNode) -> Option<Node> {
-        match kind {
-            ExpressionNode::Unknown(node) => Some(node),
-            ExpressionNode::Failed => None,
-            ExpressionNode::Known(node) => {
-                let place = self.brought.iter().position(|&brought| brought == node).unwrap_or_else(|| {
-                    self.brought.push(node);
-                    self.brought.len() - 1
-                });
-                if place == self.columns.len() {
-                    let column = self.tape.input(1);
-                    self.columns.push(column);
-                }
-                Some(self.columns[place])
-            }
-        }
-    }
-
-    /// Keeps the first error of the term.
-    fn fail(&mut self, error: impl FnOnce(String) -> PhysicsError) -> ExpressionNode {
-        self.error.get_or_insert_with(|| error(self.term.clone()));
-        ExpressionNode::Failed
-    }
-
-    /// An expression of points alone, by an operation on their tape; failed if that has an error.
-    fn of_points(&mut self, operation: impl FnOnce(&mut Tape<T>) -> Result<Node, TapeError>) -> ExpressionNode {
-        match operation(&mut self.known) {
-            Ok(node) => ExpressionNode::Known(node),
-            Err(source) => self.fail(|term| PhysicsError::Expression { term, source }),
-        }
-    }
-
-    /// An expression of unknowns, by an operation on the tape of the networks; failed if that has an error.
-    fn of_unknowns(&mut self, operation: impl FnOnce(&mut Tape<T>) -> Result<Node, TapeError>) -> ExpressionNode {
-        match operation(&mut self.tape) {
-            Ok(node) => ExpressionNode::Unknown(node),
-            Err(source) => self.fail(|term| PhysicsError::Expression { term, source }),
-        }
-    }
-
-    /// The place of a coordinate.
-    fn column(&mut self, name: &str) -> Option<usize> {
-        let found = self.names.iter().position(|known| known == name);
-        if found.is_none() {
-            let (name, known) = (name.to_owned(), self.names.clone());
-            self.fail(|term| PhysicsError::UnknownCoordinate { term, name, known });
-        }
-        found
-    }
-}
 
 /// Points of a term, the argument of the closure of [`Equations::term`](super::Equations::term), which writes the residual there.
 #[derive(Debug)]
@@ -209,21 +128,12 @@ impl<'a, T: Real> Expression<'a, T> {
         })
     }
 
-    /// Applies an operation to the expression and to the coordinates on its tape.
-    fn with_coordinates(self, operation: impl FnOnce(&mut Tape<T>, Node, Node) -> Result<Node, TapeError>) -> Self {
-        let recorder = self.recorder.borrow();
-        let [unknown, known] = [recorder.coordinates, recorder.known_coordinates];
-        drop(recorder);
-        self.map(|tape, node| {
-            let coordinates = if tape.holds(unknown) { unknown } else { known };
-            operation(tape, node, coordinates)
-        })
-    }
-
     /// The derivative by the coordinate of this name. A derivative of a derivative is one of higher order.
+    ///
+    /// [`At::value`] has none, as its numbers are known at the points alone: an expression that contains it is refused.
     pub fn by(self, name: &str) -> Self {
         let Some(column) = self.recorder.borrow_mut().column(name) else { return self.failed() };
-        self.with_coordinates(|tape, node, coordinates| tape.derivative(node, coordinates, column))
+        self.record(|recorder| recorder.differentiate(self.kind, &Derivative::First(column)))
     }
 
     /// The second derivative by the coordinate of this name.
@@ -235,7 +145,7 @@ impl<'a, T: Real> Expression<'a, T> {
     pub fn laplacian_by(self, names: &[&str]) -> Self {
         let columns: Option<Vec<usize>> = names.iter().map(|name| self.recorder.borrow_mut().column(name)).collect();
         let Some(columns) = columns else { return self.failed() };
-        self.with_coordinates(|tape, node, coordinates| tape.laplacian(node, coordinates, &columns))
+        self.record(|recorder| recorder.differentiate(self.kind, &Derivative::Laplacian(columns)))
     }
 
     /// The Laplacian: the sum of the second derivatives by all coordinates but the one called `t`.

@@ -75,6 +75,7 @@ mod expression;
 mod mean_square;
 mod points;
 mod problem;
+mod recorder;
 mod sequence;
 mod solution;
 mod solver;

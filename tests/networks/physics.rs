@@ -139,6 +139,35 @@ fn a_soliton_keeps_its_shape() {
     }
 }
 
+/// The product rule holds where a factor is known: in divergences, in Laplacians, and in derivatives of these.
+#[test]
+fn known_factors_have_derivatives() {
+    let domain = Domain::new(&[(0.1, 1.0), (0.1, 1.0)]).unwrap();
+    let mut variables = Variables::<f64>::new();
+    let mut equations = Equations::new(&["x", "y"]).unwrap();
+    let u = equations.network(&Sequential::new(2).dense(5).tanh().dense(1), &mut variables, 3).unwrap();
+    equations
+        .term("before", domain.interior_grid(&[2, 2]), 1.0, |at| (at.field(u) * at.coordinate("y").exp()).x().into())
+        .unwrap();
+    equations
+        .term("rules", domain.interior_grid(&[3, 4]), 1.0, |at| {
+            let (u, x, y) = (at.field(u), at.coordinate("x"), at.coordinate("y"));
+            let k = (x * y).sin() + 2.0;
+            let divergence = (k * u.x()).x() - (k.x() * u.x() + k * u.xx());
+            let laplacian =
+                (k * u).laplacian() - (k.laplacian() * u + 2.0 * (k.x() * u.x() + k.y() * u.y()) + k * u.laplacian());
+            let third =
+                (k * u.xx()).xy() - (k.xy() * u.xx() + k.x() * u.xx().y() + k.y() * u.xx().x() + k * u.xx().xy());
+            let quotient = (u / k).x() - (u.x() * k - u * k.x()) / k.square();
+            let difference = (u - k).x() - (u.x() - k.x());
+            [divergence, laplacian, third, quotient, difference].into()
+        })
+        .unwrap();
+    let problem = &mut equations.build(&variables).unwrap();
+    assert!(problem.residuals(&variables, 0).unwrap().iter().all(|r| r.abs() > 1e-3));
+    assert!(problem.residuals(&variables, 1).unwrap().iter().all(|r| r.abs() < 1e-13));
+}
+
 /// A batch of several sets has the Jacobian's products and Gram matrix that its rows say.
 #[test]
 fn products_are_those_of_the_rows() {
@@ -357,6 +386,17 @@ fn what_makes_no_sense_is_refused_by_name() {
     assert_eq!(
         said(equations.term("data", points(), 1.0, |at| (at.field(u) - at.value("u")).into())),
         "data: the points have no values u"
+    );
+    let measured = || points().with_values("k", &[1.0; 9]).unwrap();
+    let said_of_values = "values: the values k are known at the points alone and have no derivatives; write them as an expression of the \
+                          coordinates";
+    assert_eq!(
+        said(equations.term("values", measured(), 1.0, |at| (at.value("k") * at.field(u).x()).x().into())),
+        said_of_values
+    );
+    assert_eq!(
+        said(equations.term("values", measured(), 1.0, |at| (at.value("k").exp().x() - at.field(u)).into())),
+        said_of_values
     );
     assert_eq!(
         said(equations.term("second", points(), 1.0, |at| at.output(u, 1).into())),

@@ -13,7 +13,7 @@ use crate::real::Real;
 
 /// Derivative of a node: its kind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Channel {
+pub(crate) enum DerivativeChannel {
     /// The first one by a column of an input.
     First { input: usize, column: usize },
     /// The sum of the second ones by each of several columns of an input.
@@ -24,8 +24,17 @@ pub(super) enum Channel {
     Expanded,
 }
 
+impl DerivativeChannel {
+    /// The sum of the second derivatives by these columns, in any order.
+    pub(crate) fn laplacian(input: usize, columns: &[usize]) -> Self {
+        let mut columns = columns.to_vec();
+        columns.sort_unstable();
+        DerivativeChannel::Laplacian { input, columns }
+    }
+}
+
 /// Derivatives that have been recorded; `None` where they are zero.
-pub(super) type RecordedDerivatives = std::collections::HashMap<(usize, Channel), Option<Node>>;
+pub(super) type RecordedDerivatives = std::collections::HashMap<(usize, DerivativeChannel), Option<Node>>;
 
 impl<T: Real> Tape<T> {
     /// The derivative of every entry of `y` by column `column` of the input `x`, sample by sample: a node of the width of
@@ -68,7 +77,7 @@ impl<T: Real> Tape<T> {
     /// [`TapeError::DerivativeOrder`] for a third derivative of GELU. Nothing is recorded then.
     pub fn derivative(&mut self, y: Node, x: Node, column: usize) -> Result<Node, TapeError> {
         let input = self.differentiated_input(y, x, &[column])?;
-        self.recorded_channel(y, Channel::First { input, column })
+        self.recorded_channel(y, DerivativeChannel::First { input, column })
     }
 
     /// The sum of the second derivatives of every entry of `y` by each of these columns of the input `x`: the Laplacian,
@@ -81,12 +90,15 @@ impl<T: Real> Tape<T> {
     /// As [`derivative`](Self::derivative), and [`TapeError::Empty`] without columns.
     pub fn laplacian(&mut self, y: Node, x: Node, columns: &[usize]) -> Result<Node, TapeError> {
         let input = self.differentiated_input(y, x, columns)?;
-        let mut columns = columns.to_vec();
-        columns.sort_unstable();
         if columns.is_empty() {
             return Err(TapeError::Empty { operation: "laplacian" });
         }
-        self.recorded_channel(y, Channel::Laplacian { input, columns })
+        self.recorded_channel(y, DerivativeChannel::laplacian(input, columns))
+    }
+
+    /// Sets the derivative of an input whose values are computed elsewhere from those of another; `None` for zero.
+    pub(crate) fn set_derivative(&mut self, y: Node, channel: DerivativeChannel, derivative: Option<Node>) {
+        self.derivatives.insert((y.index, channel), derivative);
     }
 
     /// The index of the input `x`, which must have these columns.
@@ -105,7 +117,7 @@ impl<T: Real> Tape<T> {
     }
 
     /// The node of a channel, with zeros recorded where it is zero; if it cannot be had, nothing is recorded.
-    fn recorded_channel(&mut self, y: Node, channel: Channel) -> Result<Node, TapeError> {
+    fn recorded_channel(&mut self, y: Node, channel: DerivativeChannel) -> Result<Node, TapeError> {
         let (records, known) = (self.records.len(), self.derivatives.clone());
         match self.channel(y, &channel) {
             Ok(Some(node)) => Ok(Node { shape: y.shape, ..node }),
@@ -123,7 +135,7 @@ impl<T: Real> Tape<T> {
     }
 
     /// A channel of a node, recorded if it is not yet; `None` where it is zero.
-    pub(super) fn channel(&mut self, y: Node, channel: &Channel) -> Result<Option<Node>, TapeError> {
+    pub(super) fn channel(&mut self, y: Node, channel: &DerivativeChannel) -> Result<Option<Node>, TapeError> {
         let key = (y.index, channel.clone());
         if let Some(&known) = self.derivatives.get(&key) {
             return Ok(known);
@@ -132,7 +144,7 @@ impl<T: Real> Tape<T> {
         let y = Node { shape, ..y };
         let node = match operation {
             Operation::Input(_) => match *channel {
-                Channel::First { input, column } if input == y.index => {
+                DerivativeChannel::First { input, column } if input == y.index => {
                     let row = (0..y.width()).map(|k| if k == column { T::ONE } else { T::ZERO }).collect();
                     Some(self.record(Operation::Constant(row), shape))
                 }
@@ -165,7 +177,7 @@ impl<T: Real> Tape<T> {
                 None => None,
             },
             Operation::Embedding { x, .. } => {
-                if matches!(*channel, Channel::First { input, .. } | Channel::Laplacian { input, .. } if input == x.index)
+                if matches!(*channel, DerivativeChannel::First { input, .. } | DerivativeChannel::Laplacian { input, .. } if input == x.index)
                 {
                     return Err(self.not_smooth(y, "embedding"));
                 }
@@ -181,12 +193,12 @@ impl<T: Real> Tape<T> {
         &mut self,
         rule: ChainRule<T>,
         y: Node,
-        channel: &Channel,
+        channel: &DerivativeChannel,
     ) -> Result<Option<Node>, TapeError> {
         let ChainRule { function, x, y: value, linear: Some(s), ref products } = rule else {
             return self.channel_of_expanded(rule, y, channel);
         };
-        if !products.is_empty() || !matches!(channel, Channel::First { .. }) {
+        if !products.is_empty() || !matches!(channel, DerivativeChannel::First { .. }) {
             return self.channel_of_expanded(rule, y, channel);
         }
         // z = f′(x) s, and so ∂z = f′(x) ∂s + f″(x) s ∂x.
@@ -196,7 +208,12 @@ impl<T: Real> Tape<T> {
     }
 
     /// The channel of nodes side by side, with zeros where it is zero for some.
-    fn concat_channel(&mut self, nodes: Vec<Node>, shape: Shape, channel: &Channel) -> Result<Option<Node>, TapeError> {
+    fn concat_channel(
+        &mut self,
+        nodes: Vec<Node>,
+        shape: Shape,
+        channel: &DerivativeChannel,
+    ) -> Result<Option<Node>, TapeError> {
         let parts = nodes.iter().map(|&node| self.channel(node, channel)).collect::<Result<Vec<_>, _>>()?;
         if parts.iter().all(Option::is_none) {
             return Ok(None);
@@ -213,7 +230,7 @@ impl<T: Real> Tape<T> {
     fn through(
         &mut self,
         x: Node,
-        channel: &Channel,
+        channel: &DerivativeChannel,
         shape: Shape,
         operation: impl FnOnce(Node) -> Operation<T>,
     ) -> Result<Option<Node>, TapeError> {
@@ -240,7 +257,7 @@ impl<T: Real> Tape<T> {
         a: Node,
         b: Node,
         y: Node,
-        channel: &Channel,
+        channel: &DerivativeChannel,
     ) -> Result<Option<Node>, TapeError> {
         let (da, db) = (self.channel(a, channel)?, self.channel(b, channel)?);
         match kind {
@@ -270,11 +287,11 @@ impl<T: Real> Tape<T> {
     }
 
     /// Pairs of first derivatives by the same column, of which a second-order channel takes the products.
-    fn crossings(&mut self, a: Node, b: Node, channel: &Channel) -> Result<Vec<[Node; 2]>, TapeError> {
-        let Channel::Laplacian { input, columns } = channel else { return Ok(Vec::new()) };
+    fn crossings(&mut self, a: Node, b: Node, channel: &DerivativeChannel) -> Result<Vec<[Node; 2]>, TapeError> {
+        let DerivativeChannel::Laplacian { input, columns } = channel else { return Ok(Vec::new()) };
         let mut crossings = Vec::new();
         for &column in columns {
-            let first = Channel::First { input: *input, column };
+            let first = DerivativeChannel::First { input: *input, column };
             if let (Some(da), Some(db)) = (self.channel(a, &first)?, self.channel(b, &first)?) {
                 crossings.push([da, db]);
             }
@@ -287,7 +304,7 @@ impl<T: Real> Tape<T> {
         &mut self,
         mut total: Option<Node>,
         (a, b): (Node, Node),
-        channel: &Channel,
+        channel: &DerivativeChannel,
         factor: f64,
     ) -> Result<Option<Node>, TapeError> {
         for [da, db] in self.crossings(a, b, channel)? {

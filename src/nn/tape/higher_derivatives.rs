@@ -1,7 +1,7 @@
 //! Derivatives of an order above two: the record of a second one is expanded into sums and products, which are differentiated like any
 //! others.
 
-use super::derivatives::Channel;
+use super::derivatives::DerivativeChannel;
 use super::{Node, Operation, Tape};
 use crate::nn::chain_rule::ChainRule;
 use crate::nn::{Function, TapeError};
@@ -13,9 +13,9 @@ impl<T: Real> Tape<T> {
         &mut self,
         rule: ChainRule<T>,
         z: Node,
-        channel: &Channel,
+        channel: &DerivativeChannel,
     ) -> Result<Option<Node>, TapeError> {
-        let key = (z.index(), Channel::Expanded);
+        let key = (z.index(), DerivativeChannel::Expanded);
         let expanded = match self.derivatives.get(&key) {
             Some(&known) => known,
             None => {
@@ -51,7 +51,7 @@ impl<T: Real> Tape<T> {
 
     /// `f′(x)` or `f″(x)`, given `y = f(x)`.
     fn by_argument(&mut self, function: Function<T>, [x, y]: [Node; 2], order: usize) -> Result<Node, TapeError> {
-        let key = (y.index(), Channel::ByArgument { order });
+        let key = (y.index(), DerivativeChannel::ByArgument { order });
         if let Some(&Some(known)) = self.derivatives.get(&key) {
             return Ok(known);
         }

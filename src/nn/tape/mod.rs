@@ -9,6 +9,7 @@ mod operation;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+pub(crate) use derivatives::DerivativeChannel;
 pub(crate) use layers::LayerSpan;
 pub(crate) use operation::Operation;
 
@@ -303,6 +304,23 @@ impl<T: Real> Tape<T> {
     /// Refuses a node of another tape.
     fn check(&self, operation: &'static str, node: Node) -> Result<(), TapeError> {
         if self.holds(node) { Ok(()) } else { Err(TapeError::ForeignNode { operation }) }
+    }
+
+    /// Returns true if a node is computed from another, or is that.
+    pub(crate) fn depends(&self, node: Node, on: Node) -> bool {
+        let mut is_reached = vec![false; node.index + 1];
+        is_reached[node.index] = true;
+        for index in (on.index..=node.index).rev() {
+            if is_reached[index] {
+                self.records[index].operation.arguments().for_each(|argument| is_reached[argument.index] = true);
+            }
+        }
+        is_reached.get(on.index) == Some(&true)
+    }
+
+    /// Returns true for a constant row of zeros.
+    pub(crate) fn is_zero(&self, node: Node) -> bool {
+        matches!(&self.records[node.index].operation, Operation::Constant(row) if row.iter().all(|&x| x == T::ZERO))
     }
 
     /// Returns true if the node is on this tape.
