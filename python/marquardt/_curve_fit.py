@@ -13,7 +13,7 @@ from . import _engine
 from ._least_squares import least_squares
 from ._scipy import bounds_of, warning_class
 from ._signature import parameter_names
-from ._trace import TRACES, Untraceable, is_trusted
+from ._trace import STEPS, TRACES, Untraceable, is_trusted, second_point
 
 _UNBOUNDED = (-np.inf, np.inf)
 #: Ends that are no minimum, and mean that more work would be needed.
@@ -24,6 +24,11 @@ _UNNEEDED = {"xtol", "gtol", "epsfcn", "factor", "diag", "col_deriv", "x_scale",
              "verbose", "workers"}  # fmt: skip
 #: SciPy's `ftol`, by which a solve ends whose derivatives are differences of one side: these have half of the digits anyway.
 _FTOL = 1.49012e-8
+#: Data from which on a trace that is kept is compared with its function once in a fit.
+_LONG = 10_000
+#: Data times parameters from which on a fit is first tried by plain steps, and their number.
+_MANY = 100_000
+_FEW = 20
 _GENERAL = {"loss", "f_scale", "jac_sparsity", "callback"}
 
 
@@ -171,12 +176,21 @@ def curve_fit(
     _limits(options, kwargs)
     # An infinity that was let in is no error before the fit in SciPy.
     ftol = kwargs.get("ftol")
-    model, matrix, is_traced = _model(f, xdata, y.size, names, start, pair if is_bounded else None, jac, options, ftol)
-    fitted = _engine.fit(model, matrix, y, start.tolist(), options)
-    if is_traced and not is_trusted(model, matrix, lambda at: f(xdata, *at), [fitted.values]):
-        # The record is of another function than the one that is there now.
-        model, matrix, _ = _model(f, xdata, y.size, names, start, None, jac, options, ftol, may_trace=False)
-        fitted = _engine.fit(model, matrix, y, start.tolist(), options)
+    box = pair if is_bounded else None
+    # A trace that is kept may be of another function than the one that is there now, and so may a new one of a function with branches.
+    for trust in ("kept", "new", "none"):
+        model, matrix, is_traced = _model(f, xdata, y.size, names, start, box, jac, options, ftol, trust)
+        fitted = _solved(model, matrix, y, start.tolist(), options, is_traced)
+        end = fitted.values
+        if trust == "kept" and y.size >= _LONG:
+            # Not compared at the start: beside the end, where no parameter happens to be zero, and all of a function counts.
+            end = second_point(end, box, STEPS[1])
+        if not is_traced or is_trusted(model, matrix, lambda at: f(xdata, *at), [end]):
+            break
+        if trust == "kept":
+            TRACES.forget(f)
+        else:
+            TRACES.refuse(f, xdata, names, y.size, "the program has other values than the function where a fit ended")
     popt, status = fitted.values, fitted.status
     # Where derivatives are differences, these contradict the function by rounding errors alone.
     is_rough = not is_traced and not callable(jac) and status == "wrong_derivatives"
@@ -197,7 +211,26 @@ def curve_fit(
     if method == "lm":
         jacobian = _jacobian(model, matrix, f, xdata, popt, infodict["fvec"], (sigma, covariance))
         infodict |= _factors(jacobian, infodict["fvec"])
+        if callable(jac):
+            infodict["njev"] = fitted.evaluations[1]
     return popt, pcov, infodict, fitted.message, _CODES.get(status, 1)
+
+
+def _solved(
+    model: _engine.Model,
+    matrix: np.ndarray,
+    y: np.ndarray,
+    start: list[float],
+    options: dict[str, Any],
+    is_traced: bool,
+) -> _engine.Fit:
+    """The fit of many data by plain steps, each of which takes fewer evaluations, where a few of them are enough; as always otherwise."""
+    if is_traced and y.size * len(start) >= _MANY:
+        plain = options | {"acceleration": False, "max_iterations": _FEW, "retry": False}
+        fitted = _engine.fit(model, matrix, y, start, plain)
+        if fitted.is_converged and not any(is_unusable for _, is_unusable in fitted.warnings):
+            return fitted
+    return _engine.fit(model, matrix, y, start, options)
 
 
 def _jacobian(
@@ -244,7 +277,7 @@ def _model(
     jac: Any,
     options: dict[str, Any],
     ftol: float | None,
-    may_trace: bool = True,
+    trust: str,
 ) -> tuple[_engine.Model, np.ndarray, bool]:
     """Program of a function with its columns, or the function itself with the numbers of the rows; whether it is a program."""
     if callable(jac):
@@ -252,9 +285,11 @@ def _model(
     else:
         if jac is not None and jac not in ("2-point", "3-point", "cs"):
             raise ValueError("`jac` must be '2-point', '3-point', 'cs' or callable.")
-        if may_trace:
+        if trust != "none":
             try:
-                trace, matrix = TRACES.find(f, x, names, rows, start, pair)
+                trace, matrix = TRACES.find(
+                    f, x, names, rows, start, pair, is_checked_later=trust == "kept" and rows >= _LONG
+                )
                 return trace.model, matrix, True
             except Untraceable:
                 pass

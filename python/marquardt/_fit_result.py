@@ -227,20 +227,29 @@ class Fit:
 
     bands = confidence_band
 
-    def _band(self, x: Any, level: float, of_prediction: bool, sigma: Any) -> Band:
+    def _part(self, group: str | None) -> tuple[Model, np.ndarray, np.ndarray]:
+        """Model, parameters and covariance of the curve, or of that of a group."""
+        return self._model, self.popt, self.pcov
+
+    def _rows_of(self, matrix: np.ndarray, group: str | None) -> np.ndarray:
+        """Rows of predictors as the engine knows them, given those of the curve, or of that of a group."""
+        return matrix
+
+    def _band(self, x: Any, level: float, of_prediction: bool, sigma: Any, group: str | None = None) -> Band:
         x, _ = as_predictors(x)
-        matrix = self._model.matrix_for(x)
+        model, popt, pcov = self._part(group)
+        matrix = model.matrix_for(x)
         rows = np.shape(x)[-1] if isinstance(x, np.ndarray) else None
         if sigma is not None:
             count = len(matrix) if matrix is not None else int(rows or 1)
             sigma = np.ascontiguousarray(np.broadcast_to(np.asarray(sigma, dtype=float), (count,)))
         if matrix is not None:
-            return Band(*self._fitted.band(matrix, level, of_prediction, sigma))
-        assert isinstance(self._model, ModelOfFunction)
-        value, jacobian = self._model.predict(x, self.popt).ravel(), self._model.jacobian(x, self.popt)
+            return Band(*self._fitted.band(self._rows_of(matrix, group), level, of_prediction, sigma))
+        assert isinstance(model, ModelOfFunction)
+        value, jacobian = model.predict(x, popt).ravel(), model.jacobian(x, popt)
         with np.errstate(invalid="ignore"):
-            variance = np.einsum("ij,jk,ik->i", jacobian, np.where(np.isfinite(self.pcov), self.pcov, 0.0), jacobian)
-        variance[(jacobian[:, ~np.isfinite(np.diag(self.pcov))] != 0.0).any(axis=1)] = np.inf
+            variance = np.einsum("ij,jk,ik->i", jacobian, np.where(np.isfinite(pcov), pcov, 0.0), jacobian)
+        variance[(jacobian[:, ~np.isfinite(np.diag(pcov))] != 0.0).any(axis=1)] = np.inf
         if of_prediction:
             variance = variance + self._noise_variance(sigma)
         margin = self._quantile(level) * np.sqrt(variance)

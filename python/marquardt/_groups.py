@@ -11,6 +11,7 @@ from . import _engine
 from ._fit_result import Fit
 from ._model import Model, as_predictors
 from ._options import strings
+from ._statistics import Band
 
 if TYPE_CHECKING:
     from ._fit import Specification
@@ -29,10 +30,11 @@ class GroupFit(Fit):
     """
 
     def __init__(
-        self, specification: Specification, models: dict[str, Model], fitted: _engine.Fit, shared: list[str]
+        self, specification: Specification, models: dict[str, Model], fitted: _engine.Fit, shared: list[str], width: int
     ) -> None:
         super().__init__(specification, next(iter(models.values())), fitted)
-        self._models = models
+        #: Most predictors of a group.
+        self._models, self._width = models, width
         self.groups, self.shared = list(models), shared
 
     @property
@@ -41,39 +43,54 @@ class GroupFit(Fit):
 
     def predict(self, x: Any, group: str | None = None) -> np.ndarray:
         """The curve of a group at other predictors."""
-        if group is None or str(group) not in self._models:
-            raise ValueError(f"predict needs one of the groups {', '.join(self.groups)}, not {group!r}")
-        x, _ = as_predictors(x)
-        model = self._models[str(group)]
+        group, x = self._group(group), as_predictors(x)[0]
+        model = self._models[group]
         if model.function is not None:
-            return model.predict(x, self._own(str(group)))
+            return model.predict(x, self._own(group))
         matrix = model.matrix_for(x)
         assert matrix is not None
-        return _engine.predict_group(self._fitted, str(group), matrix)
+        return self._fitted.predict(self._rows_of(matrix, group))
+
+    def confidence_band(self, x: Any, level: float = 0.95, group: str | None = None) -> Band:
+        """The band that contains the curve of a group at each of these predictors with this probability."""
+        return self._band(x, level, False, None, self._group(group))
+
+    def prediction_band(self, x: Any, level: float = 0.95, sigma: Any = None, group: str | None = None) -> Band:
+        """The band that contains a new observation of a group; with `sigma`, one of these standard deviations."""
+        return self._band(x, level, True, sigma, self._group(group))
+
+    bands = confidence_band
+
+    def _group(self, group: Any) -> str:
+        if group is None or str(group) not in self._models:
+            raise ValueError(f"group must be one of {', '.join(self.groups)}, not {group!r}")
+        return str(group)
+
+    def _part(self, group: str | None) -> tuple[Model, np.ndarray, np.ndarray]:
+        assert group is not None
+        places = self._places(group)
+        return self._models[group], self.popt[places], self.pcov[np.ix_(places, places)]
+
+    def _rows_of(self, matrix: np.ndarray, group: str | None) -> np.ndarray:
+        # A row begins with the number of its group; what a group does not have is not looked at.
+        rows = np.zeros((len(matrix), 1 + self._width))
+        rows[:, 0], rows[:, 1 : 1 + matrix.shape[1]] = self.groups.index(str(group)), matrix
+        return rows
+
+    def _places(self, group: str) -> list[int]:
+        """Places of the parameters of a group among all, in the order of its curve."""
+        all_names = self.names
+        return [all_names.index(name if name in all_names else f"{group}.{name}") for name in self._models[group].names]
 
     def _own(self, group: str) -> np.ndarray:
         """Parameters of a group, in the order of its curve."""
-        model = self._models[group]
-        own = []
-        for name in model.names:
-            known = [
-                full
-                for full in self.params
-                if full == name or (full.endswith(name) and full[: -len(name) - 1] == group)
-            ]
-            own.append(self.params[known[0]].value)
-        return np.array(own)
-
-    def _band(self, x: Any, level: float, of_prediction: bool, sigma: Any) -> Any:
-        raise ValueError(
-            "bands are those of one curve; fit a group by itself, or give `derive` a quantity of its parameters"
-        )
+        return self.popt[self._places(group)]
 
     def x_for(self, y: Any, *_: Any, **__: Any) -> Any:
         raise ValueError("x_for is of one curve; fit a group by itself")
 
     def plot(self, ax: Any = None, points: int = 400, level: float = 0.95) -> Any:
-        """Draws data and curve of each group by matplotlib, and returns the axes."""
+        """Draws data, curve and confidence band of each group by matplotlib, and returns the axes."""
         import matplotlib.pyplot as plt
 
         axes = plt.gca() if ax is None else ax
@@ -84,7 +101,9 @@ class GroupFit(Fit):
                 raise ValueError("a curve of several predictors is not drawn")
             line = axes.plot(x, y, ".", label=group)[0]
             grid = np.linspace(x.min(), x.max(), points)
-            axes.plot(grid, self.predict(grid, group), color=line.get_color())
+            band = self.confidence_band(grid, level, group)
+            axes.plot(grid, band.value, color=line.get_color())
+            axes.fill_between(grid, band.low, band.high, alpha=0.3, color=line.get_color())
         axes.legend()
         return axes
 
@@ -127,7 +146,7 @@ def fit_groups(specification: Specification) -> GroupFit:
             sets.append((group, model.engine, matrix, part.y, start, prepared))
             models[group] = model
         fitted = _engine.global_fit(sets, shared, of_all, specification.n_jobs)
-        result = GroupFit(specification, models, fitted, shared)
+        result = GroupFit(specification, models, fitted, shared, max(one[2].shape[1] for one in sets))
         if all(model.check_end(result._own(group)) for group, model in models.items()):
             break
     return result

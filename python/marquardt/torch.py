@@ -1,7 +1,6 @@
 """Levenberg-Marquardt as an optimizer of PyTorch.
 
-`torch` 2.0 or later has to be installed; the package does not need it otherwise. The checks of this project have no PyTorch: the solver
-below is tested over NumPy's arrays, and this file is written by PyTorch's documentation. `tests/test_torch.py` tests it where PyTorch is.
+`torch` 2.0 or later has to be installed; the package does not need it otherwise.
 """
 
 from __future__ import annotations
@@ -57,8 +56,6 @@ class LevenbergMarquardt(torch.optim.Optimizer):
     ) -> None:
         settings = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}
         super().__init__(params, settings | {"loss_damping": loss_damping, "attempts": attempts})
-        if len(self.param_groups) != 1:
-            raise ValueError(f"LevenbergMarquardt takes one group of parameters, got {len(self.param_groups)}")
         self._parameters = [one for one in self.param_groups[0]["params"] if one.requires_grad]
         if not self._parameters:
             raise ValueError("params holds no parameter that requires a gradient")
@@ -66,6 +63,12 @@ class LevenbergMarquardt(torch.optim.Optimizer):
         self._apply_settings()
         #: Details of the last step: `loss`, `loss_after`, `applied`, `damping`, `gain_ratio`, `attempts`, `form`.
         self.last_step: dict[str, Any] = {}
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Refused after the first group: all parameters share one damping."""
+        if self.param_groups:
+            raise ValueError("LevenbergMarquardt takes one group of parameters")
+        super().add_param_group(param_group)
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Makes a step on the residuals that `closure` returns, and returns the loss before it.
@@ -88,6 +91,8 @@ class LevenbergMarquardt(torch.optim.Optimizer):
         def linearize() -> tuple[Any, Any]:
             with torch.enable_grad():
                 residuals = values()
+                if not residuals.requires_grad:
+                    raise ValueError("the residuals depend on no parameter that is optimised: are they detached?")
                 return residuals.detach(), self._rows(residuals)
 
         return self._step(values, linearize)

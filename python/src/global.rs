@@ -3,7 +3,7 @@
 use marquardt::CurveFit;
 use marquardt::curve::{Curve, GlobalFit};
 use marquardt::solver::CancelToken;
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -79,15 +79,4 @@ pub fn global_fit<'py>(
         }
     }
     Ok(Fit::new(solved.map_err(value_error)?, exception))
-}
-
-/// The curve of a data set at other predictors.
-#[pyfunction]
-pub fn predict_group<'py>(
-    py: Python<'py>,
-    fit: &Fit,
-    name: &str,
-    x: PyReadonlyArray2<'py, f64>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    Ok(PyArray1::from_vec(py, fit.curve().predict_data_set(name, x.as_array()).map_err(value_error)?))
 }

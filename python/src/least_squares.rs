@@ -190,8 +190,7 @@ fn linearized<P: LeastSquares<f64>>(problem: &mut P, at: &[f64]) -> Linearized {
 /// Parameters smaller than this are differenced once more at the end.
 const SMALL: f64 = 1e-3;
 
-/// Differences at a point by steps in proportion to the larger of a parameter and one, as SciPy takes them. Steps in proportion to a
-/// parameter that has become zero but for rounding, which the solve takes, resolve nothing there.
+/// Differences at a point by steps in proportion to the larger of a parameter and one, as SciPy takes them.
 fn at_end(
     fun: Function,
     bounds: Bounds<f64>,
@@ -201,23 +200,13 @@ fn at_end(
     m: usize,
 ) -> AtEnd {
     Box::new(move |x| {
-        let shift: Vec<f64> = x.iter().map(|x| x.abs().max(1.0).copysign(*x)).collect();
-        let shifted =
-            |values: &[f64]| -> Vec<f64> { values.iter().zip(&shift).map(|(value, by)| value + by).collect() };
-        let mut at = shifted(x);
-        let moved = Bounds::new(shifted(bounds.lower()), shifted(bounds.upper())).ok()?;
-        moved.project(&mut at);
-        let back = move |y: &[f64], r: &mut [f64]| {
-            let mut x: Vec<f64> = y.iter().zip(&shift).map(|(value, by)| value - by).collect();
-            bounds.project(&mut x);
-            fun.fill(&x, r, |result, r| fill(result, r, "fun"))
-        };
-        let mut problem = FiniteDifference::new(x.len(), m, back).with_bounds(moved);
-        problem = problem.with_difference(how).with_accuracy(accuracy);
+        let residuals = move |x: &[f64], r: &mut [f64]| fun.fill(x, r, |result, r| fill(result, r, "fun"));
+        let mut problem = FiniteDifference::new(x.len(), m, residuals).with_bounds(bounds);
+        problem = problem.with_typical_sizes(vec![1.0; x.len()]).with_difference(how).with_accuracy(accuracy);
         if let Some(sparsity) = sparsity {
             problem = problem.with_sparsity(sparsity).ok()?;
         }
-        linearized(&mut problem, &at)
+        linearized(&mut problem, x)
     })
 }
 
@@ -244,10 +233,7 @@ impl Settings {
         let report = report.map_err(|error: SolveError| error.to_string())?;
         let at_end = at_end.filter(|_| report.x.iter().any(|x| x.abs() < SMALL));
         let linearized = match at_end {
-            Some(linearize) => linearize(&report.x).and_then(|(mut r, jacobian)| {
-                problem.residuals(&report.x, 0, &mut r).ok()?;
-                Some((r, jacobian))
-            }),
+            Some(linearize) => linearize(&report.x),
             None => linearized(&mut problem, &report.x),
         };
         let (r, jacobian) = linearized.ok_or("the residuals could not be evaluated at the end")?;

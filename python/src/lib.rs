@@ -1,5 +1,6 @@
 //! The engine of the Python package `marquardt`: fits over NumPy's arrays. What users meet is written in Python, over this module.
 
+mod blocks;
 mod callable;
 mod errors;
 mod fit;
@@ -12,6 +13,7 @@ mod model;
 mod multi_start;
 mod network;
 mod options;
+mod pose_graph;
 mod prepare;
 mod program;
 mod run;
@@ -23,9 +25,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _engine {
     #[pymodule_export]
+    use crate::blocks::BlockProblem;
+    #[pymodule_export]
     use crate::fit::{Fit, compare, fit};
     #[pymodule_export]
-    use crate::global::{global_fit, predict_group};
+    use crate::global::global_fit;
     #[pymodule_export]
     use crate::least_squares::least_squares;
     #[pymodule_export]
@@ -38,4 +42,6 @@ mod _engine {
     use crate::multi_start::multi_start;
     #[pymodule_export]
     use crate::network::train_network;
+    #[pymodule_export]
+    use crate::pose_graph::pose_graph;
 }

@@ -152,35 +152,49 @@ impl Model {
     ) -> PyResult<Option<bool>> {
         const RELATIVE: f64 = 1e-8;
         const ABSOLUTE: f64 = 1e-10;
-        let own = self.responses(&x, &parameters)?;
-        let values = values.as_array();
-        if own.len() != values.len() {
+        /// Rows that are compared at once: they stay in the cache, and need no memory of the system.
+        const TILE: usize = 4096;
+        let (width, parameters, values) = (x.shape()[1], parameters.as_slice()?, values.as_slice()?);
+        self.check(width, parameters)?;
+        if x.shape()[0] != values.len() {
             return Ok(None);
         }
-        let finite = values.iter().filter(|value| value.is_finite());
-        let scale = finite.fold(0.0_f64, |scale, value| scale.max(value.abs()));
-        let is_close = |(own, value): (&f64, &f64)| match own.is_finite() && value.is_finite() {
+        let finite = |value: f64| if value.is_finite() { value.abs() } else { 0.0 };
+        let scale = values.iter().fold(0.0_f64, |scale, &value| scale.max(finite(value)));
+        let is_close = |own: f64, value: f64| match own.is_finite() && value.is_finite() {
             true => (own - value).abs() <= RELATIVE * value.abs() + ABSOLUTE * scale,
             false => own.is_finite() == value.is_finite(),
         };
-        let agrees = own.iter().zip(&values).all(is_close);
-        Ok(agrees.then(|| values.iter().all(|value| value.is_finite())))
+        let mut own = vec![0.0; TILE.min(values.len())];
+        for (x, values) in x.as_slice()?.chunks((TILE * width).max(1)).zip(values.chunks(TILE)) {
+            let own = &mut own[..values.len()];
+            self.curve.responses(x, width, parameters, own).map_err(value_error)?;
+            if !own.iter().zip(values).fold(true, |close, (&own, &value)| close & is_close(own, value)) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(values.iter().fold(true, |all, value| all & value.is_finite())))
     }
 }
 
 impl Model {
-    fn responses(&self, x: &PyReadonlyArray2<'_, f64>, parameters: &PyReadonlyArray1<'_, f64>) -> PyResult<Vec<f64>> {
-        let (rows, width) = (x.shape()[0], x.shape()[1]);
-        let (x, parameters) = (x.as_slice()?, parameters.as_slice()?);
-        let mut responses = vec![0.0; rows];
-        let (needed, predictors) = (self.parameters().len(), self.width());
-        if parameters.len() != needed || width < predictors {
-            let found = parameters.len();
+    /// Checks the numbers of predictors and parameters before an evaluation, which stays on the calling thread.
+    fn check(&self, width: usize, parameters: &[f64]) -> PyResult<()> {
+        crate::run::stay_on_this_thread();
+        let (needed, predictors, found) = (self.parameters().len(), self.width(), parameters.len());
+        if found != needed || width < predictors {
             return Err(PyValueError::new_err(format!(
                 "the model has {needed} parameters and {predictors} predictors, not {found} and {width}"
             )));
         }
-        crate::run::stay_on_this_thread();
+        Ok(())
+    }
+
+    fn responses(&self, x: &PyReadonlyArray2<'_, f64>, parameters: &PyReadonlyArray1<'_, f64>) -> PyResult<Vec<f64>> {
+        let (rows, width) = (x.shape()[0], x.shape()[1]);
+        let (x, parameters) = (x.as_slice()?, parameters.as_slice()?);
+        self.check(width, parameters)?;
+        let mut responses = vec![0.0; rows];
         self.curve.responses(x, width, parameters, &mut responses).map_err(value_error)?;
         Ok(responses)
     }

@@ -1,14 +1,16 @@
 //! Training of small dense networks.
 
+use std::sync::mpsc::{Sender, channel};
+
 use marquardt::nn::{
     BinaryCrossentropy, CategoricalCrossentropy, Function, MeanSquaredError, Network, Sequential,
     SparseCategoricalCrossentropy,
 };
 use marquardt::optim::{KroneckerLevenbergMarquardt, Optimizer, from_name};
 use marquardt::solver::CancelToken;
-use marquardt::train::{EarlyStopping, Trainer};
+use marquardt::train::{Accuracy, EarlyStopping, MeanError, OnEpochEnd, R2Score, Trainer};
 use marquardt::{LevenbergMarquardt, Variables};
-use numpy::ndarray::{Array2, ArrayView2};
+use numpy::ndarray::Array2;
 use numpy::{PyArrayDyn, PyReadonlyArray2, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -34,7 +36,25 @@ struct Plan {
     seed: u64,
     /// Entries of all arrays in order; drawn by the seed by default.
     start: Option<Vec<f64>>,
+    /// Names of metrics in the history.
+    metrics: Option<Vec<String>>,
+    /// Whether rows are in a new order in each pass, as by default.
+    shuffle: Option<bool>,
+    /// Weight of each row.
+    sample_weight: Option<Vec<f64>>,
 }
+
+/// Data of a training.
+struct Rows {
+    x: Array2<f64>,
+    y: Array2<f64>,
+    /// Rows that are held out.
+    validation: Option<(Array2<f64>, Array2<f64>)>,
+}
+
+/// Logs of one pass, and the channel by which the thread that trains sends them.
+type EpochLogs = Vec<(String, f64)>;
+type ToCaller = Sender<EpochLogs>;
 
 impl Plan {
     fn of(options: &Bound<'_, PyDict>) -> PyResult<Self> {
@@ -49,7 +69,7 @@ impl Plan {
         }
         Ok(taken!(
             [layers, loss, optimizer, weight_decay, epochs, batch_size, validation_split, seed],
-            [learning_rate, early_stopping, start]
+            [learning_rate, early_stopping, start, metrics, shuffle, sample_weight]
         ))
     }
 
@@ -102,25 +122,47 @@ impl Plan {
     }
 
     /// Trains, and returns the variables and the history by columns.
-    fn train(&self, x: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>, token: CancelToken) -> Trained {
+    fn train(&self, rows: &Rows, token: CancelToken, to_caller: ToCaller) -> Trained {
         let mut variables = Variables::new();
-        let mut network = self.network(&mut variables, x.ncols())?;
+        let mut network = self.network(&mut variables, rows.x.ncols())?;
         let mut optimizer = self.optimizer()?;
         let mut trainer = Trainer::new(&mut network, &mut variables, &mut *optimizer)
             .epochs(self.epochs)
             .batch_size(self.batch_size)
-            .shuffle(self.seed)
+            .shuffle(self.shuffle.unwrap_or(true).then_some(self.seed))
             .cancel_token(token);
-        let has_validation = self.validation_split > 0.0;
-        if has_validation {
+        for name in self.metrics.iter().flatten() {
+            trainer = match name.as_str() {
+                "accuracy" => trainer.metric(Accuracy::new()),
+                "binary_accuracy" => trainer.metric(Accuracy::binary()),
+                "mae" => trainer.metric(MeanError::absolute()),
+                "mse" => trainer.metric(MeanError::squared()),
+                "rmse" => trainer.metric(MeanError::root_squared()),
+                "r2_score" => trainer.metric(R2Score::new()),
+                other => return Err(format!("there is no metric {other:?}")),
+            };
+        }
+        if let Some(weights) = &self.sample_weight {
+            trainer = trainer.sample_weights(weights);
+        }
+        let has_validation = self.validation_split > 0.0 || rows.validation.is_some();
+        if self.validation_split > 0.0 {
             trainer = trainer.validation_split(self.validation_split);
+        }
+        if let Some((x, y)) = &rows.validation {
+            trainer = trainer.validation(&[x.view()], &[y.view()]);
         }
         if let Some((patience, min_delta)) = self.early_stopping {
             let stopping = EarlyStopping::monitor(if has_validation { "val_loss" } else { "loss" });
             let stopping = stopping.with_patience(patience).with_min_delta(min_delta);
             trainer = trainer.callback(stopping.with_restore_best_weights(has_validation));
         }
-        let history = trainer.fit(&[x], &[y]).map_err(|error| error.to_string())?;
+        trainer = trainer.callback(OnEpochEnd::new(move |logs, _| {
+            // A caller that has gone needs no logs.
+            to_caller.send(logs.iter().map(|(name, value)| (name.to_owned(), value)).collect()).ok();
+            Ok(())
+        }));
+        let history = trainer.fit(&[rows.x.view()], &[rows.y.view()]).map_err(|error| error.to_string())?;
         let columns = history.names().filter_map(|name| Some((name.to_owned(), history.column(name)?.to_vec())));
         let columns = columns.collect();
         drop(trainer);
@@ -131,8 +173,10 @@ impl Plan {
 type Trained = Result<(Variables<f64>, Vec<(String, Vec<f64>)>), String>;
 
 /// Trains a network of dense layers, and returns its arrays by name, in order, and the history by columns.
+///
+/// `on_epoch` is called with the logs of each pass, at most 50 ms after it; training ends where it returns true.
 #[pyfunction]
-#[pyo3(signature = (x, y, options, threads=0))]
+#[pyo3(signature = (x, y, options, threads=0, validation=None, on_epoch=None))]
 #[allow(clippy::type_complexity)]
 pub fn train_network<'py>(
     py: Python<'py>,
@@ -140,13 +184,29 @@ pub fn train_network<'py>(
     y: PyReadonlyArray2<'py, f64>,
     options: &Bound<'py, PyDict>,
     threads: usize,
+    validation: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>)>,
+    on_epoch: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<(String, Bound<'py, PyArrayDyn<f64>>)>, Vec<(String, Vec<f64>)>)> {
     let plan = Plan::of(options)?;
-    let (x, y): (Array2<f64>, Array2<f64>) = (x.as_array().to_owned(), y.as_array().to_owned());
+    let owned = |array: PyReadonlyArray2<'py, f64>| array.as_array().to_owned();
+    let rows = Rows { x: owned(x), y: owned(y), validation: validation.map(|(x, y)| (owned(x), owned(y))) };
     let token = CancelToken::new();
-    let of_worker = token.clone();
-    let work = move || plan.train(x.view(), y.view(), of_worker);
-    let (variables, history) = run::elsewhere(py, threads, || token.cancel(), work)?.map_err(value_error)?;
+    let (of_worker, of_caller) = (token.clone(), token.clone());
+    let (to_caller, logs) = channel::<EpochLogs>();
+    let mut tell = || {
+        for logs in logs.try_iter() {
+            if let Some(on_epoch) = on_epoch.as_ref().filter(|_| !of_caller.is_cancelled())
+                && on_epoch.call1((logs,))?.is_truthy()?
+            {
+                of_caller.cancel();
+            }
+        }
+        Ok(())
+    };
+    let work = move || plan.train(&rows, of_worker, to_caller);
+    let trained = run::watched(py, threads, || token.cancel(), &mut tell, work)?;
+    tell()?;
+    let (variables, history) = trained.map_err(value_error)?;
     let arrays = variables
         .iter()
         .map(|variable| (variables.name(variable).to_owned(), variables.get(variable).to_owned().to_pyarray(py)))

@@ -127,5 +127,8 @@ pub fn apply<C: Curve<f64>>(
     if let Some(iterations) = given(options, "max_iterations")? {
         solver = solver.with_max_iterations(iterations);
     }
+    if let Some(false) = given(options, "acceleration")? {
+        solver = solver.with_acceleration(marquardt::solver::Acceleration::Never);
+    }
     Ok(fit.solver(solver))
 }

@@ -42,6 +42,26 @@ def test_a_shared_rate(f) -> None:
     np.testing.assert_allclose(again.predict([1.0], group="C"), result.predict([1.0], group="C"), rtol=1e-9)
 
 
+@FORMS
+def test_bands_of_groups(f) -> None:
+    result, grid = fit(f, T, Y, [1, 1], groups=LABELS, shared=["k"]), np.array([0.0, 1.0, 7.0])
+    k, top = result.params["k"].value, result.params["B.a"].value
+    gradient = np.zeros((3, 4))
+    gradient[:, result.names.index("B.a")] = np.exp(-k * grid)
+    gradient[:, result.names.index("k")] = -grid * top * np.exp(-k * grid)
+    variance = np.einsum("ij,jk,ik->i", gradient, result.pcov, gradient)
+    band = result.confidence_band(grid, group="B")
+    np.testing.assert_allclose(band.value, top * np.exp(-k * grid), rtol=1e-9)
+    np.testing.assert_allclose(band.stderr, np.sqrt(variance), rtol=1e-6)
+    new = result.prediction_band(grid, group="B")
+    np.testing.assert_allclose(new.stderr, np.sqrt(variance + result.redchi), rtol=1e-6)
+    np.testing.assert_allclose((new.high - new.value) / new.stderr, (band.high - band.value) / band.stderr, rtol=1e-6)
+    doubled = result.prediction_band(grid, sigma=2.0, group="B")
+    np.testing.assert_allclose(doubled.stderr, np.sqrt(variance + 4 * result.redchi), rtol=1e-6)
+    again = pickle.loads(pickle.dumps(result)).confidence_band(grid, group="B")
+    np.testing.assert_allclose(again.low, band.low, rtol=1e-6)
+
+
 def by_hand_values(alone, top: str) -> np.ndarray:
     return alone.params[top].value * np.exp(-alone.params["k"].value * np.array([1.0, 2.0]))
 
@@ -79,7 +99,8 @@ def test_wrong_groups_are_named() -> None:
         with pytest.raises(ValueError, match=match):
             fit(decay, T, Y, [1, 1], **keywords)
     result = fit(decay, T, Y, [1, 1], groups=LABELS, shared=["k"])
-    with pytest.raises(ValueError, match="one of the groups"):
-        result.predict([1.0])
-    with pytest.raises(ValueError, match="bands"):
-        result.confidence_band([1.0])
+    for of_no_group in (result.predict, result.confidence_band, result.prediction_band):
+        with pytest.raises(ValueError, match="group must be one of A, B, C, not None"):
+            of_no_group([1.0])
+    with pytest.raises(ValueError, match="not 'D'"):
+        result.bands([1.0], group="D")

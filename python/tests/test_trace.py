@@ -150,3 +150,40 @@ def test_prepared_functions() -> None:
         compile(lambda t, a: a * t if a > 0 else t, X)
     with pytest.raises(ValueError, match="has 40 values"):
         prepared.curve_fit(y[1:])
+
+
+@pytest.mark.parametrize("rows", [30, 20_000])
+def test_a_function_that_changed_since_it_was_recorded_is_recorded_again(rows: int) -> None:
+    factor, x = 0.0, np.linspace(0, 2, rows)
+
+    def curve(x, a, b):
+        return a * x + factor * b * x**2
+
+    with pytest.warns(UserWarning):
+        curve_fit(curve, x, 2 * x + 0.01 * np.cos(9 * x), [1, 0.5])
+    factor = 1.0
+    popt, pcov = curve_fit(curve, x, 2 * x + 0.01 * np.cos(9 * x), [1, 0.5])
+    assert np.isfinite(pcov).all() and popt[0] == pytest.approx(2, abs=0.02) and abs(popt[1]) < 0.02
+    if rows > 10_000:
+        # The old record has the new values where its own fit ends.
+        factor = 0.0
+        with pytest.warns(UserWarning):
+            curve_fit(curve, x, 2 * x, [1, 0])
+        factor = 1.0
+        assert np.isfinite(curve_fit(curve, x, 2 * x + 0.01 * np.cos(9 * x), [1, 0])[1]).all()
+    popt, _ = curve_fit(curve, x, 2 * x + 3 * x**2, [1, 1])
+    np.testing.assert_allclose(popt, [2, 3], rtol=1e-9)
+    factor = 2.0
+    np.testing.assert_allclose(curve_fit(curve, x, 2 * x + 3 * x**2, [1, 1])[0], [2, 1.5], rtol=1e-9)
+
+
+@pytest.mark.parametrize("f", [np.fmax, np.fmin, np.maximum, np.minimum])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_extremes_of_nan_are_those_of_numpy(f, is_first: bool) -> None:
+    x, y = np.array([1.0, np.nan, 3.0, 4.0]), np.array([2.0, 2.0, 2.0, 2.0])
+
+    def extreme(v, a):
+        return f(a * v, x) if is_first else f(x, a * v)
+
+    trace = record(extreme, lambda recorders: (y, *recorders), ("a",), 4)
+    np.testing.assert_array_equal(trace.model.evaluate(trace.matrix, np.array([1.0])), f(x, y))

@@ -10,6 +10,10 @@ const RESOLVED: f64 = 0.41;
 /// from influence.
 const LONGEST: f64 = 1e-2;
 
+/// Steps are at least the start of a variable times the relative accuracy to this power: far above rounding errors beside the start, and far
+/// below variables that are 10⁻¹⁰ of it.
+const LEAST_STEP: f64 = 0.8;
+
 /// Slopes agree where they differ by up to this many rounding errors of the residual.
 const AGREES: f64 = 16.0;
 
@@ -28,16 +32,29 @@ impl Difference {
     /// The step that balances truncation against rounding for a variable of size `x` (Dennis & Schnabel 1983, §5.4);
     /// its sign is `x`'s, and at zero it is the step of `x = 1`.
     pub fn step<T: Real>(self, x: T) -> T {
-        self.step_for(x, T::EPSILON)
+        self.step_of(&Variable::new(x))
     }
 
-    /// The step for a function of this relative accuracy.
-    fn step_for<T: Real>(self, x: T, accuracy: T) -> T {
-        let relative = match self {
+    fn step_of<T: Real>(self, variable: &Variable<T>) -> T {
+        let &Variable { value, least_size, accuracy, .. } = variable;
+        let size = value.abs().max(least_size);
+        let step = self.relative_step(accuracy) * if size == T::ZERO { T::ONE } else { size };
+        if value < T::ZERO { -step } else { step }
+    }
+
+    /// The step relative to the size of a variable, for a function of this relative accuracy.
+    fn relative_step<T: Real>(self, accuracy: T) -> T {
+        match self {
             Difference::Forward => accuracy.sqrt(),
             Difference::Central => accuracy.cbrt(),
-        };
-        if x == T::ZERO { relative } else { relative * x }
+        }
+    }
+
+    /// Least size to which steps are in proportion, of a variable whose size is known by its start alone. A variable that has become zero
+    /// but for rounding then has a slope of some digits, and one that has become small is small beside no step.
+    pub(crate) fn least_size<T: Real>(self, start: T, accuracy: T) -> T {
+        let size = if start == T::ZERO { T::ONE } else { start.abs() };
+        size * accuracy.powf(T::from_f64(LEAST_STEP)) / self.relative_step(accuracy)
     }
 
     /// The derivative of a scalar `f` with respect to `x[j]`, where `here` is `f(x)`; `x` comes back unchanged.
@@ -103,93 +120,65 @@ impl Difference {
 
     /// Returns the points within `lower..=upper` from which the derivative at `x` is taken.
     pub(crate) fn stencil<T: Real>(self, x: T, lower: T, upper: T) -> Stencil<T> {
-        self.stencil_of(self.step(x), x, lower, upper)
+        self.stencil_of(&Variable { bounds: (lower, upper), ..Variable::new(x) })
     }
 
-    /// Fills column `j` of the rows of a Jacobian at `x`, whose residuals are `r` and have this relative accuracy, with the differences that
-    /// `fill` computes for a stencil within the bounds.
+    /// Returns the points from which the derivative by a variable is taken.
+    pub(crate) fn stencil_of<T: Real>(self, variable: &Variable<T>) -> Stencil<T> {
+        self.stencil_by(self.step_of(variable), variable)
+    }
+
+    /// Fills the column of a variable in a Jacobian of residuals `r` with the differences that `fill` computes for a stencil. The matrix is
+    /// given by its entries, the first entry of the column, and the stride to the next.
     ///
-    /// A step in proportion to a small `x[j]` may change the residuals by less than their rounding. Where that could hide a gradient,
+    /// A step in proportion to a small variable may change the residuals by less than their rounding. Where that could hide a gradient,
     /// slopes are taken from further away, at most by 0.01, as far as they agree with those from nearby.
     pub(crate) fn fill_column<T: Real, E>(
         self,
-        x: &[T],
-        j: usize,
-        (bounds, accuracy): ((T, T), T),
-        r: &[T],
-        jacobian: &mut [T],
-        fill: impl FnMut(Stencil<T>, &mut [T]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.fill_strided(x[j], bounds, accuracy, r, (jacobian, j, x.len()), fill)
-    }
-
-    /// The slopes of all residuals by one variable at `x`, as [`fill_column`](Self::fill_column) finds them, of residuals `r` with this
-    /// relative accuracy.
-    pub(crate) fn column<T: Real, E>(
-        self,
-        x: T,
-        bounds: (T, T),
-        accuracy: T,
-        r: &[T],
-        fill: impl FnMut(Stencil<T>, &mut [T]) -> Result<(), E>,
-    ) -> Result<Vec<T>, E> {
-        let mut column = vec![T::ZERO; r.len()];
-        self.fill_strided(x, bounds, accuracy, r, (&mut column, 0, 1), fill)?;
-        Ok(column)
-    }
-
-    /// Fills a column of a matrix, given by its entries, the first entry of the column, and the stride to the next.
-    fn fill_strided<T: Real, E>(
-        self,
-        center: T,
-        (lower, upper): (T, T),
-        accuracy: T,
+        variable: &Variable<T>,
         r: &[T],
         (numbers, first, stride): (&mut [T], usize, usize),
         mut fill: impl FnMut(Stencil<T>, &mut [T]) -> Result<(), E>,
     ) -> Result<(), E> {
-        fill(self.stencil_of(self.step_for(center, accuracy), center, lower, upper), numbers)?;
+        fill(self.stencil_of(variable), numbers)?;
         let column = numbers.iter().skip(first).step_by(stride).copied();
         let (size, slope) = (safe_norm(r.iter().copied()), safe_norm(column.clone()));
-        let further = self.further_stencil(center, (lower, upper), accuracy, size, slope);
+        let further = self.further_stencil(variable, size, slope);
         let Some(further) = further else { return Ok(()) };
         let nearby: Vec<T> = column.collect();
         let outcome = fill(further, numbers);
         let typical = typical(size, r.len());
         for ((slope, nearby), &r) in numbers.iter_mut().skip(first).step_by(stride).zip(nearby).zip(r) {
-            if outcome.is_err() || !self.agrees(center, accuracy, typical.max(r.abs()), nearby, *slope) {
+            if outcome.is_err() || !self.agrees(variable, typical.max(r.abs()), nearby, *slope) {
                 *slope = nearby;
             }
         }
         Ok(())
     }
 
-    /// A stencil from further away, where residuals of this size and relative accuracy, and a column of slopes of this size leave a
-    /// gradient unresolved.
+    /// A stencil from further away, where residuals of this size and a column of slopes of this size leave a gradient unresolved.
     pub(crate) fn further_stencil<T: Real>(
         self,
-        x: T,
-        (lower, upper): (T, T),
-        accuracy: T,
+        variable: &Variable<T>,
         residuals: T,
         slopes: T,
     ) -> Option<Stencil<T>> {
-        let (step, longest) = (self.step_for(x, accuracy).abs(), T::from_f64(LONGEST));
-        let resolved = accuracy * residuals / step / T::EPSILON.powf(T::from_f64(RESOLVED));
+        let (step, longest) = (self.step_of(variable).abs(), T::from_f64(LONGEST));
+        let resolved = variable.accuracy * residuals / step / T::EPSILON.powf(T::from_f64(RESOLVED));
         if step >= longest || slopes >= resolved {
             return None;
         }
         let further = longest.min(step * (resolved / slopes));
-        Some(self.stencil_of(if x < T::ZERO { -further } else { further }, x, lower, upper))
+        Some(self.stencil_by(if variable.value < T::ZERO { -further } else { further }, variable))
     }
 
-    /// Returns true if the slope of a residual `r` of this relative accuracy by the further stencil agrees with the nearby one to within
-    /// its rounding error.
-    pub(crate) fn agrees<T: Real>(self, x: T, accuracy: T, r: T, nearby: T, further: T) -> bool {
-        (further - nearby).abs() <= T::from_f64(AGREES) * accuracy * r.abs() / self.step_for(x, accuracy).abs()
+    /// Returns true if the slope of a residual `r` by the further stencil agrees with the nearby one to within its rounding error.
+    pub(crate) fn agrees<T: Real>(self, variable: &Variable<T>, r: T, nearby: T, further: T) -> bool {
+        (further - nearby).abs() <= T::from_f64(AGREES) * variable.accuracy * r.abs() / self.step_of(variable).abs()
     }
 
-    fn stencil_of<T: Real>(self, step: T, x: T, lower: T, upper: T) -> Stencil<T> {
+    fn stencil_by<T: Real>(self, step: T, variable: &Variable<T>) -> Stencil<T> {
+        let &Variable { value: x, bounds: (lower, upper), .. } = variable;
         let is_within = |point: T| lower <= point && point <= upper;
         let (ahead, behind) = (x + step, x - step);
         if self == Difference::Forward && (is_within(ahead) || is_within(behind)) {
@@ -211,6 +200,39 @@ impl Difference {
                 let reach = (step.abs() + step.abs()).min(room);
                 Stencil::Parabola(along(half * reach), along(reach))
             }
+        }
+    }
+}
+
+/// A variable by which residuals are differenced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Variable<T> {
+    pub(crate) value: T,
+    /// Least size to which steps are in proportion; steps are those of 1 where this and the value are zero.
+    pub(crate) least_size: T,
+    /// Least and largest value at which residuals are evaluated.
+    pub(crate) bounds: (T, T),
+    /// Relative accuracy of the residuals.
+    pub(crate) accuracy: T,
+}
+
+impl<T: Real> Variable<T> {
+    /// A free variable of any size, of residuals that are accurate to the last digit.
+    pub(crate) fn new(value: T) -> Self {
+        Variable { value, least_size: T::ZERO, bounds: (-T::INFINITY, T::INFINITY), accuracy: T::EPSILON }
+    }
+
+    /// Sets the bounds of some variables.
+    pub(crate) fn bound_all(variables: &mut [Self], lower: &[T], upper: &[T]) {
+        for (variable, bounds) in variables.iter_mut().zip(lower.iter().copied().zip(upper.iter().copied())) {
+            variable.bounds = bounds;
+        }
+    }
+
+    /// Sets the least sizes of some variables by where a fit starts.
+    pub(crate) fn start_all(variables: &mut [Self], start: &[T], difference: Difference, accuracy: T) {
+        for (variable, &start) in variables.iter_mut().zip(start) {
+            variable.least_size = difference.least_size(start, accuracy);
         }
     }
 }

@@ -24,6 +24,6 @@ pub(crate) mod tests;
 
 pub use complex::Complex;
 pub use difference::Difference;
-pub(crate) use difference::Stencil;
+pub(crate) use difference::{Stencil, Variable};
 pub use dual::Dual;
 pub use taylor::Taylor;

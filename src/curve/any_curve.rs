@@ -45,5 +45,6 @@ impl<T: Real> Curve<T> for AnyCurve<'_, T> {
         ref fitted_predictors(x: &[T], width: usize, b: &[T], fitted: &mut [T]) -> Evaluated<bool>;
         ref add_sums(rows: ModelRows<'_, T>, summand: Summand<'_, T>, sums: &mut ModelSums<'_, T>) -> bool;
         mut keep_within(lower: &[T], upper: &[T]) -> ();
+        mut note_start(start: &[T]) -> ();
     }
 }

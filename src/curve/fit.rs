@@ -533,6 +533,7 @@ impl<'a, T: Real> CurveFit<'a, T, AnyCurve<'a, T>> {
         let map = map.start_within_relations(|name| self.is_guessed && !is_given(name))?;
         let (lower, upper): (Vec<T>, Vec<T>) = map.parameters.iter().map(Parameter::range).unzip();
         curve.keep_within(&lower, &upper);
+        curve.note_start(&map.parameters.iter().map(|parameter| parameter.start).collect::<Vec<T>>());
         // The curves of several data sets remember by themselves.
         if !curve.derivatives_are_cheap() && curve.as_global().is_none() {
             curve = Box::new(RememberingCurve::new(curve, data.x(), data.y().len()));

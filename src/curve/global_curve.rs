@@ -156,6 +156,13 @@ impl<T: Real> Curve<T> for GlobalCurve<'_, T> {
             part.curve.keep_within(&lower, &upper);
         }
     }
+
+    fn note_start(&mut self, start: &[T]) {
+        for part in &mut self.parts {
+            let start = part.own(start);
+            part.curve.note_start(&start);
+        }
+    }
 }
 
 impl<T> fmt::Debug for GlobalCurve<'_, T> {

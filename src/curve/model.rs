@@ -6,7 +6,7 @@ use super::formula::Program;
 use super::model_rows;
 use super::model_sums::{self, ModelRows, ModelSums, Summand};
 use super::models::AnyModel;
-use crate::autodiff::{Difference, Dual};
+use crate::autodiff::{Difference, Dual, Variable};
 use crate::kernels::simd::{self, Kernel};
 use crate::number::ScalarOf;
 use crate::problem::{AutoDiff, Evaluated, EvaluationError, LeastSquares, Residuals};
@@ -154,6 +154,12 @@ pub trait Curve<T: Real>: Send + Sync {
     /// themselves elsewhere, for differences.
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {
         let _ = (lower, upper);
+    }
+
+    /// Notes where the fit starts. For curves that take differences, whose steps are not small beside rounding errors of a parameter of
+    /// this size.
+    fn note_start(&mut self, start: &[T]) {
+        let _ = start;
     }
 
     /// The model that it is the curve of, as a file can name it, if one can.
@@ -367,19 +373,19 @@ impl<T: Real, const N: usize, const K: usize, F: Fn(&[T], [Dual<T, N>; N]) -> [D
 pub struct FromNumeric<T, F> {
     response: F,
     difference: Difference,
-    /// Lower and upper bound of each parameter.
-    bounds: Vec<(T, T)>,
+    /// The parameters, as they are differenced.
+    variables: Vec<Variable<T>>,
 }
 
 impl<T: Real, F> FromNumeric<T, F> {
     pub(super) fn new(response: F, parameters: usize, difference: Difference) -> Self {
-        FromNumeric { response, difference, bounds: vec![(-T::INFINITY, T::INFINITY); parameters] }
+        FromNumeric { response, difference, variables: vec![Variable::new(T::ZERO); parameters] }
     }
 }
 
 impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, F> {
     fn parameter_count(&self) -> usize {
-        self.bounds.len()
+        self.variables.len()
     }
 
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated {
@@ -397,8 +403,9 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
 
     fn differentiate(&self, x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool> {
         let mut moved = b.to_vec();
-        for (j, &(lower, upper)) in self.bounds.iter().enumerate() {
-            self.difference.fill_column(b, j, ((lower, upper), T::EPSILON), y, jacobian, |stencil, jacobian| {
+        for (j, variable) in self.variables.iter().enumerate() {
+            let variable = Variable { value: b[j], ..*variable };
+            self.difference.fill_column(&variable, y, (&mut *jacobian, j, b.len()), |stencil, jacobian| {
                 let rows = rows(x, width, y.len());
                 for ((&y, row), x) in y.iter().zip(jacobian.chunks_exact_mut(b.len())).zip(rows) {
                     let [first, second] = stencil.points().map(|point| match point {
@@ -426,6 +433,10 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
     }
 
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {
-        self.bounds = lower.iter().copied().zip(upper.iter().copied()).collect();
+        Variable::bound_all(&mut self.variables, lower, upper);
+    }
+
+    fn note_start(&mut self, start: &[T]) {
+        Variable::start_all(&mut self.variables, start, self.difference, T::EPSILON);
     }
 }

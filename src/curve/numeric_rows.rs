@@ -1,7 +1,7 @@
 //! Curves that give all responses at once, as simulators and integrators do.
 
 use super::Curve;
-use crate::autodiff::Difference;
+use crate::autodiff::{Difference, Variable};
 use crate::parallel;
 use crate::problem::{Evaluated, EvaluationError};
 use crate::real::Real;
@@ -15,14 +15,14 @@ pub struct FromNumericRows<T, F> {
     difference: Difference,
     /// Relative accuracy of the responses.
     accuracy: T,
-    /// Lower and upper bound of each parameter.
-    bounds: Vec<(T, T)>,
+    /// The parameters, as they are differenced.
+    variables: Vec<Variable<T>>,
 }
 
 impl<T: Real, F> FromNumericRows<T, F> {
     pub(super) fn new(responses: F, parameters: usize, outputs: usize, difference: Difference) -> Self {
-        let bounds = vec![(-T::INFINITY, T::INFINITY); parameters];
-        FromNumericRows { responses, outputs, difference, accuracy: T::EPSILON, bounds }
+        let variables = vec![Variable::new(T::ZERO); parameters];
+        FromNumericRows { responses, outputs, difference, accuracy: T::EPSILON, variables }
     }
 
     /// Sets the relative accuracy of the responses, looked at when fitting.
@@ -33,7 +33,7 @@ impl<T: Real, F> FromNumericRows<T, F> {
 
 impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync> Curve<T> for FromNumericRows<T, F> {
     fn parameter_count(&self) -> usize {
-        self.bounds.len()
+        self.variables.len()
     }
 
     fn response_count(&self) -> usize {
@@ -63,7 +63,9 @@ impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync> Curve<T> f
         let column = |j: usize| {
             let mut moved = b.to_vec();
             let mut room = [vec![T::ZERO; here.len()], vec![T::ZERO; here.len()]];
-            self.difference.column(b[j], self.bounds[j], accuracy, here, |stencil, column| {
+            let variable = Variable { value: b[j], accuracy, ..self.variables[j] };
+            let mut column = vec![T::ZERO; here.len()];
+            let filled = self.difference.fill_column(&variable, here, (&mut column, 0, 1), |stencil, column| {
                 for (room, point) in room.iter_mut().zip(stencil.points()) {
                     let Some(point) = point else { continue };
                     moved[j] = point;
@@ -74,7 +76,8 @@ impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync> Curve<T> f
                     *slope = stencil.slope(b[j], here, first, second);
                 }
                 Ok::<(), EvaluationError>(())
-            })
+            });
+            filled.map(|()| column)
         };
         for (j, column) in parallel::map(n, column).into_iter().enumerate() {
             jacobian.iter_mut().skip(j).step_by(n).zip(column?).for_each(|(entry, slope)| *entry = slope);
@@ -91,6 +94,10 @@ impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync> Curve<T> f
     }
 
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {
-        self.bounds = lower.iter().copied().zip(upper.iter().copied()).collect();
+        Variable::bound_all(&mut self.variables, lower, upper);
+    }
+
+    fn note_start(&mut self, start: &[T]) {
+        Variable::start_all(&mut self.variables, start, self.difference, self.accuracy.max(T::EPSILON));
     }
 }

@@ -78,4 +78,9 @@ impl<T: Real> Curve<T> for RememberingCurve<'_, T> {
         self.curve.keep_within(lower, upper);
         self.recent(RecentEvaluations::forget);
     }
+
+    fn note_start(&mut self, start: &[T]) {
+        self.curve.note_start(start);
+        self.recent(RecentEvaluations::forget);
+    }
 }

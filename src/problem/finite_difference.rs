@@ -3,7 +3,7 @@
 use super::sparsity::{Sparsity, SparsityError};
 use super::{BlockJacobian, Bounds, Capabilities, EvaluationError, LeastSquares, ParameterDomain, RecentEvaluations};
 use crate::autodiff::difference::typical;
-use crate::autodiff::{Difference, Stencil};
+use crate::autodiff::{Difference, Stencil, Variable};
 use crate::kernels::vector::safe_norm;
 use crate::real::Real;
 
@@ -38,6 +38,10 @@ pub struct FiniteDifference<T, F> {
     difference: Difference,
     /// Relative accuracy of the residuals.
     accuracy: T,
+    /// Typical sizes of the parameters, if they were given.
+    typical_sizes: Option<Vec<T>>,
+    /// Point at which the solve has differenced first, during a solve.
+    start: Option<Vec<T>>,
     bounds: Option<Bounds<T>>,
     sparsity: Option<Sparsity>,
     x: Vec<T>,
@@ -58,6 +62,8 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
             function,
             difference: Difference::default(),
             accuracy: T::EPSILON,
+            typical_sizes: None,
+            start: None,
             bounds: None,
             sparsity: None,
             x: Vec::new(),
@@ -94,6 +100,28 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
     /// ```
     pub fn with_accuracy(mut self, relative: T) -> Self {
         self.accuracy = relative.max(T::EPSILON);
+        self
+    }
+
+    /// Sets the typical sizes of the parameters, positive numbers: steps are in proportion to the larger of a parameter and its typical size.
+    /// By default, steps are in proportion to a parameter down to `ε^⅘` of its start (1 for a start of zero), below which they stay.
+    ///
+    /// ```
+    /// use marquardt::LeastSquares;
+    /// use marquardt::problem::FiniteDifference;
+    ///
+    /// // A shift that is zero but for rounding, in data of size 1.
+    /// let shift = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
+    ///     r[0] = (x[0] + 1.0).ln();
+    ///     Ok(())
+    /// });
+    /// let (mut r, mut jacobian) = ([0.0], [0.0]);
+    /// shift.with_typical_sizes([1.0]).linearize(&[3e-17], 0, &mut r, &mut jacobian)?;
+    /// assert!((jacobian[0] - 1.0).abs() < 1e-9);
+    /// # Ok::<(), marquardt::EvaluationError>(())
+    /// ```
+    pub fn with_typical_sizes(mut self, sizes: impl Into<Vec<T>>) -> Self {
+        self.typical_sizes = Some(sizes.into());
         self
     }
 
@@ -171,6 +199,30 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         Ok(())
     }
 
+    /// The parameters at `x`, as residuals of this relative accuracy are differenced by them.
+    fn variables(&mut self, x: &[T], accuracy: T) -> Result<Vec<Variable<T>>, EvaluationError> {
+        if let Some(sizes) = &self.typical_sizes {
+            if sizes.len() != x.len() {
+                return Err(format!("{} typical sizes for {} parameters", sizes.len(), x.len()).into());
+            }
+            if let Some(j) = sizes.iter().position(|&size| !(size > T::ZERO && size < T::INFINITY)) {
+                let size = sizes[j];
+                return Err(format!("the typical size of parameter {j} must be positive and finite, not {size}").into());
+            }
+        } else if self.recent.is_some() && self.start.is_none() {
+            self.start = Some(x.to_vec());
+        }
+        let least_size = |j: usize| match (&self.typical_sizes, &self.start) {
+            (Some(sizes), _) => sizes[j],
+            (None, Some(start)) => self.difference.least_size(start[j], accuracy),
+            (None, None) => T::ZERO,
+        };
+        let bounds = |j: usize| self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
+        let variable =
+            |(j, &value): (usize, &T)| Variable { value, least_size: least_size(j), bounds: bounds(j), accuracy };
+        Ok(x.iter().enumerate().map(variable).collect())
+    }
+
     /// Fills `r`, and the entries of the Jacobian in the order of the pattern.
     fn fill_entries(&mut self, sparsity: &Sparsity, x: &[T], r: &mut [T]) -> Result<(), EvaluationError> {
         let mut entries = std::mem::take(&mut self.entries);
@@ -186,10 +238,10 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         self.x.extend_from_slice(x);
         let size = safe_norm(r.iter().copied());
         let typical = typical(size, r.len());
-        let range = |j: usize| self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
+        let variables = self.variables(x, T::EPSILON)?;
         let mut moves: Vec<(usize, Stencil<T>)> = Vec::new();
         for columns in sparsity.colors() {
-            let near = |&j: &usize| (j, difference.stencil(x[j], range(j).0, range(j).1));
+            let near = |&j: &usize| (j, difference.stencil_of(&variables[j]));
             moves.clear();
             moves.extend(columns.iter().map(near));
             differ(&mut self.function, &mut self.x, [&mut self.ahead, &mut self.behind], x, r.len(), &moves)?;
@@ -197,7 +249,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
             for_each_slope(sparsity, &moves, x, r, &self.ahead, &self.behind, |_, place, slope| entries[place] = slope);
             let unresolved = columns.iter().filter_map(|&j| {
                 let slopes = safe_norm(sparsity.column(j).iter().map(|&(_, place)| entries[place]));
-                difference.further_stencil(x[j], range(j), T::EPSILON, size, slopes).map(|stencil| (j, stencil))
+                difference.further_stencil(&variables[j], size, slopes).map(|stencil| (j, stencil))
             });
             moves = unresolved.collect();
             let buffers = [&mut self.ahead, &mut self.behind];
@@ -205,7 +257,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
                 continue;
             }
             for_each_slope(sparsity, &moves, x, r, &self.ahead, &self.behind, |(j, row), place, slope| {
-                if difference.agrees(x[j], T::EPSILON, typical.max(r[row].abs()), entries[place], slope) {
+                if difference.agrees(&variables[j], typical.max(r[row].abs()), entries[place], slope) {
                     entries[place] = slope;
                 }
             });
@@ -322,14 +374,13 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> LeastSqua
         self.evaluate(x, r)?;
         self.x.clear();
         self.x.extend_from_slice(x);
-        for (j, &center) in x.iter().enumerate() {
-            let range = self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
+        for (j, variable) in self.variables(x, self.accuracy)?.into_iter().enumerate() {
             let FiniteDifference { function, x: moved, ahead, behind, .. } = self;
-            self.difference.fill_column(x, j, (range, self.accuracy), r, jacobian, |stencil, jacobian| {
+            self.difference.fill_column(&variable, r, (&mut *jacobian, j, x.len()), |stencil, jacobian| {
                 differ(function, moved, [&mut *ahead, &mut *behind], x, r.len(), &[(j, stencil)])?;
                 let values = r.iter().zip(ahead.iter().zip(&*behind));
                 for (row, (&here, (&ahead, &behind))) in jacobian.chunks_exact_mut(x.len()).zip(values) {
-                    row[j] = stencil.slope(center, here, ahead, behind);
+                    row[j] = stencil.slope(x[j], here, ahead, behind);
                 }
                 Ok::<(), EvaluationError>(())
             })?;
@@ -354,6 +405,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> Capabilit
 
     fn keep_evaluations(&mut self, keeps: bool) {
         self.recent = keeps.then(RecentEvaluations::default);
+        self.start = None;
     }
 
     fn blocks(&mut self) -> Option<&mut dyn BlockJacobian<T>> {
@@ -375,6 +427,84 @@ mod tests {
         for (r, t) in r.iter_mut().zip(T) {
             *r = x[0] * (-x[1] * t).exp() - 2.0 * (-0.4 * t).exp() - 0.05 * (3.0 * t).cos();
         }
+    }
+
+    /// Entries whose terms are much larger than they, at parameters that are zero but for rounding.
+    fn shifted(x: &[f64], r: &mut [f64]) {
+        for (i, r) in r.iter_mut().enumerate() {
+            let t = 0.01 * i as f64;
+            *r = (x[0] * (-t).exp() + x[1] * t + 3.0 + t) - (3.0 + t);
+        }
+    }
+
+    #[test]
+    fn slopes_by_parameters_that_became_zero_are_resolved() {
+        for difference in [Difference::Forward, Difference::Central] {
+            for size in [1e-10, 1e-13, 1e-16, 1e-20, 1e-30, -1e-15] {
+                for is_sparse in [false, true] {
+                    let mut problem = FiniteDifference::new(2, 200, |x: &[f64], r: &mut [f64]| {
+                        shifted(x, r);
+                        Ok(())
+                    })
+                    .with_difference(difference);
+                    if is_sparse {
+                        problem = problem.with_sparsity(Sparsity::new(2, vec![vec![0, 1]; 200]).unwrap()).unwrap();
+                    }
+                    let (mut r, mut jacobian) = ([0.0; 200], [0.0; 400]);
+                    problem.keep_evaluations(true);
+                    problem.linearize(&[1.0, 0.0], 0, &mut r, &mut jacobian).unwrap();
+                    problem.linearize(&[size, 0.3 * size], 0, &mut r, &mut jacobian).unwrap();
+                    let error = jacobian.chunks_exact(2).enumerate().fold(0.0, |error: f64, (i, row)| {
+                        let t = 0.01 * i as f64;
+                        error.max((row[0] - (-t).exp()).abs()).max((row[1] - t).abs())
+                    });
+                    assert!(error < 1e-2, "{difference:?}, {size:e}, sparse: {is_sparse}: {error:e}");
+                }
+            }
+        }
+    }
+
+    /// A fit of rates that end far below their start, or far above, has no use of the start's size.
+    #[test]
+    fn starts_may_be_far_off() {
+        for difference in [Difference::Forward, Difference::Central] {
+            for factor in [1e-6, 1e-3, 1.0, 1e3, 1e6] {
+                let mut problem = FiniteDifference::new(1, 6, |x: &[f64], r: &mut [f64]| {
+                    r.iter_mut().zip(T).for_each(|(r, t)| *r = (-x[0] * t * 1e9).exp() - (-0.4 * t).exp());
+                    Ok(())
+                })
+                .with_difference(difference);
+                problem.keep_evaluations(true);
+                let (mut r, mut jacobian) = ([0.0; 6], [0.0; 6]);
+                problem.linearize(&[4e-10 * factor], 0, &mut r, &mut jacobian).unwrap();
+                problem.linearize(&[4e-10], 0, &mut r, &mut jacobian).unwrap();
+                for (slope, t) in jacobian.iter().zip(T) {
+                    let expected = -t * 1e9 * (-0.4 * t).exp();
+                    assert!((slope - expected).abs() <= 1e-4 * 1e9, "{difference:?}, {factor:e}: {slope} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn typical_sizes_are_checked() {
+        let problem = || {
+            FiniteDifference::new(2, 6, |x: &[f64], r: &mut [f64]| {
+                decay(x, r);
+                Ok(())
+            })
+        };
+        let (mut r, mut jacobian) = ([0.0; 6], [0.0; 12]);
+        for (sizes, words) in [
+            (vec![1.0], "1 typical sizes for 2 parameters"),
+            (vec![1.0, 0.0], "parameter 1 must be positive and finite, not 0"),
+            (vec![f64::NAN, 1.0], "parameter 0"),
+        ] {
+            let error = problem().with_typical_sizes(sizes).linearize(&[1.0, 0.1], 0, &mut r, &mut jacobian);
+            assert!(error.unwrap_err().to_string().contains(words));
+        }
+        problem().with_typical_sizes([1.0, 1.0]).linearize(&[2.0, 0.0], 0, &mut r, &mut jacobian).unwrap();
+        assert!((jacobian[11] + 10.0).abs() < 1e-6, "{}", jacobian[11]);
     }
 
     /// Neither by the problem itself, nor by those around it.

@@ -118,7 +118,24 @@ impl CancelToken {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// [`cancel`](Self::cancel) was called.
+    /// Takes the request back, so that solves that hold the token run again.
+    ///
+    /// ```
+    /// # use marquardt::{LevenbergMarquardt, solver::{CancelToken, Status}, problem::FiniteDifference};
+    /// # let mut root = FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| { r[0] = x[0] - 2.0; Ok(()) });
+    /// let token = CancelToken::new();
+    /// let solver = LevenbergMarquardt::new().with_cancel_token(token.clone());
+    /// token.cancel();
+    /// assert_eq!(solver.minimize(&mut root, &[1.0])?.status, Status::Cancelled);
+    /// token.reset();
+    /// assert!(solver.minimize(&mut root, &[1.0])?.is_converged());
+    /// # Ok::<(), marquardt::SolveError>(())
+    /// ```
+    pub fn reset(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// [`cancel`](Self::cancel) was called, and [`reset`](Self::reset) has not been since.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

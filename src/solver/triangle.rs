@@ -11,7 +11,7 @@ use crate::real::Real;
 use crate::storage::Dynamic;
 
 /// Numbers in a Jacobian in double precision from which its normal equations are formed first.
-const MANY_NUMBERS: usize = 1_000_000;
+const MANY_NUMBERS: usize = 100_000;
 
 /// Products of two numbers in rows of `JᵀJ`, in double precision, from which these equations are formed first.
 const MANY_PRODUCTS: usize = 10_000_000;

@@ -2,6 +2,6 @@
 
 from .cache import TRACES
 from .graph import Untraceable
-from .trace import Trace, is_trusted, record, second_point
+from .trace import STEPS, Trace, is_trusted, record, record_residuals, second_point
 
-__all__ = ["TRACES", "Trace", "Untraceable", "is_trusted", "record", "second_point"]
+__all__ = ["STEPS", "TRACES", "Trace", "Untraceable", "is_trusted", "record", "record_residuals", "second_point"]

@@ -112,6 +112,17 @@ def where(graph: Graph, condition: int, then: int, otherwise: int) -> int:
     return select(graph, half, as_condition(graph, condition), then, otherwise)
 
 
+def fmax(graph: Graph, a: int, b: int) -> int:
+    """The larger number, whatever NaN is the other."""
+    larger = select(graph, a, b, b, a)
+    return select(graph, graph.constant(-math.inf), a, larger, b)
+
+
+def fmin(graph: Graph, a: int, b: int) -> int:
+    smaller = select(graph, b, a, b, a)
+    return select(graph, a, graph.constant(math.inf), smaller, b)
+
+
 def truncated(graph: Graph, a: int) -> int:
     return select(graph, a, graph.constant(0.0), graph.add("ceil", a), graph.add("floor", a))
 
@@ -191,7 +202,7 @@ _UNARY = {
 
 _BINARY: dict[str, Make] = {
     "add": add, "arctan2": named("atan2"), "divide": divide, "equal": equal, "float_power": power,
-    "floor_divide": floor_divide, "fmax": named("max"), "fmin": named("min"), "greater": lambda g, a, b: less(g, b, a),
+    "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "greater": lambda g, a, b: less(g, b, a),
     "greater_equal": lambda g, a, b: less_equal(g, b, a), "heaviside": heaviside, "hypot": named("hypot"), "less": less,
     "less_equal": less_equal, "logaddexp": log_sum("exp", "ln"), "logaddexp2": log_sum("exp2", "log2"),
     "logical_and": logical_and, "logical_or": logical_or, "logical_xor": logical_xor, "maximum": named("max"),

@@ -137,18 +137,81 @@ def record(
     """
     graph = Graph(rows)
     recorders = [Recorder(graph, graph.add("param", index), False) for index in range(len(parameters))]
+    result = _recorded(graph, lambda: _result(graph, function(*arguments(recorders))))
+    return Trace(graph, result, parameters)
+
+
+def record_residuals(
+    function: Callable[..., Any], starts: Sequence[np.ndarray], data: Sequence[np.ndarray], rows: int
+) -> list[tuple[Model, np.ndarray]]:
+    """Calls a function of parameter blocks once with recorders for them, and compares its residuals with it.
+
+    Parameters
+    ----------
+    function : callable
+        Residuals `function(block, …, *data)`, each of which has an entry for each row; a block is of shape (size, rows).
+    starts : sequence of ndarray
+        The blocks of the first row.
+    data : sequence of ndarray
+        Further arguments.
+    rows : int
+        Number of residual blocks.
+
+    Returns
+    -------
+    list
+        A program with its columns for each residual.
+    """
+    graph, blocks, count = Graph(rows), [], 0
+    for start in starts:
+        nodes = np.array([graph.add("param", count + index) for index in range(start.size)], dtype=np.intp)
+        blocks.append(Recorder(graph, nodes, True))
+        count += start.size
+
+    def residuals() -> list[int]:
+        return [_result(graph, one) for one in _residuals_of(function(*blocks, *data))]
+
+    results = _recorded(graph, residuals)
+    if not results:
+        raise Untraceable("the function returns no residuals")
+    traces = [Trace(graph, result, [f"p{index}" for index in range(count)]) for result in results]
+    start, ends = np.concatenate(starts), np.cumsum([start.size for start in starts])[:-1]
+
+    def of_residual(index: int) -> Callable[[np.ndarray], Any]:
+        def at(point: np.ndarray) -> Any:
+            parts = [np.repeat(part[:, None], rows, axis=1) for part in np.split(point, ends)]
+            return np.broadcast_to(_residuals_of(function(*parts, *data))[index], (rows,))
+
+        return at
+
+    for index, trace in enumerate(traces):
+        # A single point may be one of those at which a function is not what it is elsewhere.
+        points = [second_point(start, None, step) for step in STEPS]
+        if not is_trusted(trace.model, trace.matrix, of_residual(index), points):
+            raise Untraceable(f"residual {index} of what was recorded has other values than the function")
+    return [(trace.model, trace.matrix) for trace in traces]
+
+
+def _residuals_of(value: Any) -> Sequence[Any]:
+    """Residuals, each with an entry for each row, of a list, an array of rows, or a single one."""
+    if isinstance(value, list | tuple):
+        return value
+    return list(value) if np.ndim(value) == 2 else [value]
+
+
+def _recorded(graph: Graph, work: Callable[[], Any]) -> Any:
+    """Result of work with recorders; whatever goes wrong is a reason for which the function cannot be recorded."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            value = function(*arguments(recorders))
+            result = work()
         if graph.reason is not None:
             raise Untraceable(graph.reason)
-        result = _result(graph, value)
     except Untraceable:
         raise Untraceable(graph.reason or "the function cannot be recorded") from None
     except Exception as error:
         raise Untraceable(graph.reason or f"{type(error).__name__}: {error}") from None
-    return Trace(graph, result, parameters)
+    return result
 
 
 def _result(graph: Graph, value: Any) -> int:
@@ -182,7 +245,7 @@ def values_of(function: Callable[[np.ndarray], Any], at: np.ndarray, rows: int) 
     try:
         value = function(at)
         if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (rows,):
-            return value
+            return np.ascontiguousarray(value)
         if value is None:
             return None
         values = np.asarray(value)

@@ -84,13 +84,18 @@ impl Own {
             own.whitened += dot(residuals, residuals).to_f64();
             for (output, moments) in own.moments.iter_mut().enumerate() {
                 let count = y.len() / outputs;
-                let of_output = y.iter().skip(output).step_by(outputs).zip(&mut values).zip(&mut roots).enumerate();
-                for (row, ((&y, value), root)) in of_output {
-                    *value = (y / typical).to_f64();
-                    *root = (typical / data.noise.sigma(first + row * outputs + output)).to_f64();
+                let of_output = y.iter().skip(output).step_by(outputs).zip(&mut values).zip(&mut roots);
+                if let Noise::Uniform = data.noise {
+                    of_output.for_each(|((&y, value), _)| *value = y.to_f64());
+                    own.responses += dot(&values[..count], &values[..count]);
+                } else {
+                    for (row, ((&y, value), root)) in of_output.enumerate() {
+                        *value = (y / typical).to_f64();
+                        *root = (typical / data.noise.sigma(first + row * outputs + output)).to_f64();
+                    }
+                    let scaled = values[..count].iter().zip(&roots).map(|(value, root)| (root * value).powi(2));
+                    own.responses += scaled.sum::<f64>();
                 }
-                own.responses +=
-                    values[..count].iter().zip(&roots).map(|(value, root)| (root * value).powi(2)).sum::<f64>();
                 moments.extend(&mut values[..count], &roots[..count]);
             }
         }

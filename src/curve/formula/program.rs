@@ -240,6 +240,19 @@ impl Builder {
         self.add(Instruction::SelectLess([a, b, otherwise, not_greater]))
     }
 
+    /// The extreme of `a` and `b` that comparisons have chosen, unless `b` is NaN, which is less than nothing: as [`Scalar::max`] (by the sum)
+    /// and [`Scalar::min`] (by the difference) have it.
+    fn unless_nan(&mut self, b: Address, extreme: Address, operator: Operator, a: Address) -> Address {
+        if self.constant_at(b).is_some_and(|b| !b.is_nan()) {
+            return extreme;
+        }
+        let size = self.apply(Function::Abs, a);
+        let undefined = self.join(operator, b, size);
+        let infinity = self.constant(if operator == Operator::Add { f64::INFINITY } else { -f64::INFINITY });
+        let [less, more] = if operator == Operator::Add { [b, infinity] } else { [infinity, b] };
+        self.add(Instruction::SelectLess([less, more, extreme, undefined]))
+    }
+
     /// The beta function, as [`Scalar::beta`] has it.
     pub(super) fn beta(&mut self, a: Address, b: Address) -> Address {
         let sum = self.join(Operator::Add, a, b);
@@ -292,8 +305,14 @@ impl Builder {
             (Call::Pow, &[a, b]) => self.power(a, b),
             (Call::Atan2, &[y, x]) => self.join(Operator::Atan2, y, x),
             (Call::Hypot, &[a, b]) => self.join(Operator::Hypot, a, b),
-            (Call::Max, &[a, b]) => self.add(Instruction::SelectLess([a, b, b, a])),
-            (Call::Min, &[a, b]) => self.add(Instruction::SelectLess([b, a, b, a])),
+            (Call::Max, &[a, b]) => {
+                let larger = self.add(Instruction::SelectLess([a, b, b, a]));
+                self.unless_nan(b, larger, Operator::Add, a)
+            }
+            (Call::Min, &[a, b]) => {
+                let smaller = self.add(Instruction::SelectLess([b, a, b, a]));
+                self.unless_nan(b, smaller, Operator::Subtract, a)
+            }
             (Call::Beta, &[a, b]) => self.beta(a, b),
             (Call::Mod, &[a, b]) => {
                 let quotient = self.join(Operator::Divide, a, b);

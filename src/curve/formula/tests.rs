@@ -342,6 +342,32 @@ fn a_row_with_too_few_predictors_is_nan() {
     assert!(y[0].is_nan());
 }
 
+/// As NumPy's `maximum` and `minimum`, whichever argument is NaN; values, derivatives and lanes.
+#[test]
+fn extremes_of_nan_are_nan() {
+    let text = |call: &str| Formula::parse(&format!("{call}(a, x)")).unwrap();
+    let (nan, infinity) = (f64::NAN, f64::INFINITY);
+    for (a, x) in
+        [(nan, 1.0), (1.0, nan), (nan, infinity), (-infinity, nan), (nan, -infinity), (infinity, nan), (nan, nan)]
+    {
+        for call in ["max", "min"] {
+            assert!(text(call).response(&[x], &[a]).is_nan(), "{call}({a}, {x})");
+        }
+        assert!(Scalar::max(a, x).is_nan() && Scalar::min(a, x).is_nan());
+    }
+    for (a, x) in
+        [(1.0, 2.0), (2.0, 1.0), (-infinity, 1.0), (1.0, infinity), (-infinity, infinity), (infinity, infinity)]
+    {
+        assert_eq!((text("max").response(&[x], &[a]), Scalar::max(a, x)), (a.max(x), a.max(x)));
+        assert_eq!((text("min").response(&[x], &[a]), Scalar::min(a, x)), (a.min(x), a.min(x)));
+        let [larger, smaller] = ["max", "min"].map(|call| text(call).response(&[x], &[Dual::<f64, 1>::variable(a, 0)]));
+        if a.is_finite() && x.is_finite() {
+            let expected = [a >= x, a <= x].map(|is_own| [f64::from(u8::from(is_own))]);
+            assert_eq!([larger.gradient, smaller.gradient], expected);
+        }
+    }
+}
+
 #[test]
 fn a_fit_of_a_formula_is_that_of_the_macro() {
     let x: Vec<f64> = (0..200).map(|i| 0.05 * f64::from(i)).collect();
