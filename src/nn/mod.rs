@@ -50,6 +50,7 @@ mod losses;
 mod network;
 mod pooling;
 mod recorded_layer;
+mod sample_product;
 mod sequential;
 mod shape;
 mod summary;
@@ -66,9 +67,10 @@ pub use external::{External, ExternalBatch, ExternalModel, ModelError, OutputSha
 pub use function::Function;
 pub use initializer::Initializer;
 pub use layers::{
-    Activation, AveragePooling2D, BatchNormalization, Conv2D, Dense, Dropout, Embedding, Flatten,
-    GlobalAveragePooling2D, Layer, LayerNormalization, MaxPooling2D, NetworkError, Normalization, Pooling2D, Recorder,
-    Reshape, Residual,
+    Activation, AveragePooling2D, BatchNormalization, Bidirectional, Cell, Conv2D, Dense, Dropout, Embedding, Flatten,
+    GRU, GRUCell, GlobalAveragePooling1D, GlobalAveragePooling2D, LSTM, LSTMCell, Layer, LayerNormalization, Masking,
+    MaxPooling2D, MultiHeadAttention, NetworkError, Normalization, Pooling2D, Recorder, Recurrent, Reshape, Residual,
+    SimpleRNN, SimpleRNNCell, Step,
 };
 pub use losses::{
     BinaryCrossentropy, CategoricalCrossentropy, CurvatureRoot, GaussNewton, HalfSumOfSquares, Huber, LogCosh, Loss,
