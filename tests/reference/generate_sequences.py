@@ -100,6 +100,11 @@ def sequential(*stack, shape=(STEPS, FEATURES)):
     return keras.Sequential([keras.Input(shape), *stack])
 
 
+def attention(*args, **settings):
+    """A layer that drops nothing, as it is not trained: with this setting, Keras computes scores in float64."""
+    return layers.MultiHeadAttention(*args, dropout=0.5, **settings)
+
+
 def main():
     with open(HERE / "sequences.csv", "w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
@@ -146,18 +151,17 @@ def main():
         )
 
         sequence = keras.Input((STEPS, FEATURES))
-        attended = layers.MultiHeadAttention(2, 3)(sequence, sequence)
+        attended = attention(2, 3)(sequence, sequence)
         record(out, "attention", keras.Model(sequence, layers.GlobalAveragePooling1D()(attended)), x)
 
         sequence = keras.Input((STEPS, FEATURES))
-        # Without training nothing is dropped; with this setting, values may have another width than keys.
-        attention = layers.MultiHeadAttention(2, 1, value_dim=2, use_bias=False, output_shape=1, dropout=0.5)
-        record(out, "attention_causal", keras.Model(sequence, attention(sequence, sequence, use_causal_mask=True)), x)
+        causal = attention(2, 1, value_dim=2, use_bias=False, output_shape=1)
+        record(out, "attention_causal", keras.Model(sequence, causal(sequence, sequence, use_causal_mask=True)), x)
 
         # Masked keys, of which each sample has at least one left.
         numbers = keras.Input((STEPS,))
         embedded = layers.Embedding(5, 2, mask_zero=True)(numbers)
-        attended = layers.MultiHeadAttention(1, 2)(embedded, embedded)
+        attended = attention(1, 2)(embedded, embedded)
         pooled = layers.GlobalAveragePooling1D()(attended)
         record(out, "attention_masked", keras.Model(numbers, pooled), words())
 
@@ -165,7 +169,7 @@ def main():
         sequence = keras.Input((STEPS, FEATURES))
         encoded, h, c = layers.LSTM(2, return_sequences=True, return_state=True)(sequence)
         decoded = layers.LSTM(2, return_sequences=True)(sequence, initial_state=[h, c])
-        attended = layers.MultiHeadAttention(1, 2)(decoded, encoded)
+        attended = attention(1, 2)(decoded, encoded)
         record(out, "decoder", keras.Model(sequence, layers.GlobalAveragePooling1D()(attended)), x)
 
 

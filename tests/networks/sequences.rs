@@ -1,0 +1,1 @@
+//! Layers for sequences: properties, limits, and refusals.
