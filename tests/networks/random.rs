@@ -6,8 +6,8 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
 use marquardt::Variables;
 use marquardt::nn::{
-    Bidirectional, Function, GRU, HalfSumOfSquares, LSTM, Layer, LayerNormalization, MeanSquaredError, MultiHeadAttention,
-    Network, Node, Padding, Sequential, Shape, SimpleRNN, Tape, Window,
+    Bidirectional, Function, GRU, HalfSumOfSquares, LSTM, Layer, LayerNormalization, MeanSquaredError,
+    MultiHeadAttention, Network, Node, Padding, Sequential, Shape, SimpleRNN, Tape, Window,
 };
 use marquardt::variables::Variable;
 use ndarray::{Array1, Array2};
@@ -177,7 +177,8 @@ fn recurrent(tape: &mut Tape<f64>, pool: &mut Pool, x: Node, numbers: Node, choi
 
 fn attention(tape: &mut Tape<f64>, pool: &mut Pool, [a, b]: [Node; 2], numbers: Node, choice: usize) -> Node {
     let (a, b) = (sequence(tape, a, numbers, choice), sequence(tape, b, numbers, choice / 2));
-    let mut layer = MultiHeadAttention::new(1 + choice / 4 % 2, 1 + choice / 8 % 2).with_causal_mask(choice / 16 % 2 == 0);
+    let mut layer =
+        MultiHeadAttention::new(1 + choice / 4 % 2, 1 + choice / 8 % 2).with_causal_mask(choice / 16 % 2 == 0);
     if choice / 32 % 2 == 0 {
         layer = layer.with_value(b).with_value_dim(1);
     }

@@ -115,9 +115,9 @@ fn recurrent_layers_are_keras() {
         ("lstm_without_bias", plain(sequence().push(lstm(2).without_bias()))),
         (
             "lstm_activations",
-            plain(sequence().push(
-                lstm(2).with_activation(Function::Softplus).with_recurrent_activation(Function::Tanh),
-            )),
+            plain(
+                sequence().push(lstm(2).with_activation(Function::Softplus).with_recurrent_activation(Function::Tanh)),
+            ),
         ),
         ("gru_reset_before", plain(sequence().push(gru(2).with_reset_after(false)))),
         ("bidirectional", plain(sequence().push(Bidirectional::new(gru(2))))),
