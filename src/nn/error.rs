@@ -75,8 +75,8 @@ pub enum TapeError {
         /// The shape of the node.
         found: Shape,
     },
-    /// A layer is given another number of initial states than it has.
-    #[error("{operation}: {expected} initial states are needed, but {found} were given")]
+    /// A recurrent layer is given another number of states than it has.
+    #[error("{operation}: {expected} states are needed, but {found} were given")]
     States {
         /// The operation.
         operation: &'static str,

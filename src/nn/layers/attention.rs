@@ -1,7 +1,7 @@
 //! Attention.
 
 use super::{Dense, Layer, NetworkError, Recorder};
-use crate::nn::pooling::Pooling;
+use crate::nn::pooling::{Pooling, Windows};
 use crate::nn::sample_product::ProductSizes;
 use crate::nn::tape::steps_and_features;
 use crate::nn::{Initializer, Node, Shape, Tape, TapeError};
@@ -134,6 +134,10 @@ impl<T: Real> Layer<T> for MultiHeadAttention {
         if keys != steps {
             return Err(TapeError::Shapes { operation, left: key.shape(), right: value.shape() }.into());
         }
+        let pairs = heads.saturating_mul(queries).saturating_mul(keys);
+        if pairs >= Windows::MOST {
+            return Err(TapeError::TooLarge { operation, found: x.shape() }.into());
+        }
         let query = self.project(recorder, "query", x, heads * self.key_dim)?;
         let projected_key = self.project(recorder, "key", key, heads * self.key_dim)?;
         let projected_value = self.project(recorder, "value", value, heads * self.value_dim)?;
@@ -146,7 +150,7 @@ impl<T: Real> Layer<T> for MultiHeadAttention {
             by_heads(tape, projected_value, heads)?,
         ];
         let sizes = ProductSizes { blocks: heads, rows: queries, depth: self.key_dim, columns: keys, transposed: true };
-        let scores = tape.product(query, projected_key, sizes, row(heads.saturating_mul(queries).saturating_mul(keys)));
+        let scores = tape.product(query, projected_key, sizes, row(pairs));
         let mut masks = [tape.mask(key), tape.mask(value)];
         if key == value {
             masks[1] = None;
@@ -175,7 +179,7 @@ impl MultiHeadAttention {
         masks: [Option<Node>; 2],
         [queries, keys]: [usize; 2],
     ) -> Result<Option<Node>, TapeError> {
-        let places = || (0..queries.saturating_mul(keys)).map(|place| [place / keys, place % keys]);
+        let places = || (0..queries * keys).map(|place| [place / keys, place % keys]);
         let mut seen = None;
         if self.causal {
             let row: Vec<T> = places().map(|[query, key]| if key <= query { T::ONE } else { T::ZERO }).collect();

@@ -27,7 +27,7 @@ pub struct GRUCell {
 impl<T: Real> GRU<T> {
     /// Creates a layer with `units` outputs.
     pub fn new(units: usize) -> Self {
-        Recurrent::of(GRUCell { reset_after: true }, units)
+        Recurrent::from_cell(GRUCell { reset_after: true }, units)
     }
 
     /// Sets whether the reset gate is applied after the product with the recurrent weight, as in cuDNN and PyTorch; default true.
@@ -52,25 +52,25 @@ impl<T: Real> Cell<T> for GRUCell {
         let mut gates = [h; 2];
         for (k, gate) in gates.iter_mut().enumerate() {
             let (x, h) = (step.input(k..k + 1)?, step.gate(product, k)?);
-            let sum = step.tape.add(x, h)?;
-            *gate = step.tape.apply(step.recurrent_activation, sum);
+            let sum = step.tape().add(x, h)?;
+            *gate = step.recurrent_activation(sum);
         }
         let [z, r] = gates;
         let recurrent = if self.reset_after {
             let own = step.gate(product, 2)?;
-            step.tape.mul(r, own)?
+            step.tape().mul(r, own)?
         } else {
             // The weight is one variable: of a second product, the last gate alone counts.
-            let reset = step.tape.mul(r, h)?;
+            let reset = step.tape().mul(r, h)?;
             let product = step.recurrent(reset)?;
             step.gate(product, 2)?
         };
         let x = step.input(2..3)?;
-        let sum = step.tape.add(x, recurrent)?;
-        let g = step.tape.apply(step.activation, sum);
-        let negative = step.tape.negate(z);
-        let rest = step.tape.shift(negative, T::ONE);
-        let (kept, new) = (step.tape.mul(z, h)?, step.tape.mul(rest, g)?);
-        Ok(vec![step.tape.add(kept, new)?])
+        let sum = step.tape().add(x, recurrent)?;
+        let g = step.activation(sum);
+        let negative = step.tape().negate(z);
+        let rest = step.tape().shift(negative, T::ONE);
+        let (kept, new) = (step.tape().mul(z, h)?, step.tape().mul(rest, g)?);
+        Ok(vec![step.tape().add(kept, new)?])
     }
 }

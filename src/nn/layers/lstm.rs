@@ -42,7 +42,7 @@ pub struct LSTMCell {
 impl<T: Real> LSTM<T> {
     /// Creates a layer with `units` outputs.
     pub fn new(units: usize) -> Self {
-        Recurrent::of(LSTMCell { unit_forget_bias: true }, units)
+        Recurrent::from_cell(LSTMCell { unit_forget_bias: true }, units)
     }
 
     /// Sets whether the bias of the forget gate starts at one (Jozefowicz et al. 2015); default true.
@@ -66,18 +66,16 @@ impl<T: Real> Cell<T> for LSTMCell {
 
     fn step(&self, step: &mut Step<'_, T>, states: &[Node]) -> Result<Vec<Node>, TapeError> {
         let (x, h) = (step.input(0..4)?, step.recurrent(states[0])?);
-        let sum = step.tape.add(x, h)?;
-        let functions =
-            [step.recurrent_activation, step.recurrent_activation, step.activation, step.recurrent_activation];
+        let sum = step.tape().add(x, h)?;
         let mut gates = [sum; 4];
-        for (k, (gate, function)) in gates.iter_mut().zip(functions).enumerate() {
+        for (k, gate) in gates.iter_mut().enumerate() {
             let part = step.gate(sum, k)?;
-            *gate = step.tape.apply(function, part);
+            *gate = if k == 2 { step.activation(part) } else { step.recurrent_activation(part) };
         }
         let [i, f, g, o] = gates;
-        let (kept, new) = (step.tape.mul(f, states[1])?, step.tape.mul(i, g)?);
-        let c = step.tape.add(kept, new)?;
-        let seen = step.tape.apply(step.activation, c);
-        Ok(vec![step.tape.mul(o, seen)?, c])
+        let (kept, new) = (step.tape().mul(f, states[1])?, step.tape().mul(i, g)?);
+        let c = step.tape().add(kept, new)?;
+        let seen = step.activation(c);
+        Ok(vec![step.tape().mul(o, seen)?, c])
     }
 }

@@ -42,7 +42,7 @@ pub struct Recurrent<C, T> {
     pub(super) initial_state: Vec<Node>,
 }
 
-/// The computation of one step.
+/// The computation of one step of a [`Recurrent`] layer.
 pub trait Cell<T: Real>: Debug + Clone + Send {
     /// Kind of the layer, for messages.
     const KIND: &'static str;
@@ -63,17 +63,17 @@ pub trait Cell<T: Real>: Debug + Clone + Send {
     ///
     /// # Errors
     ///
-    /// None, for states of the layer's width on its tape.
+    /// A [`TapeError`] when operations do not fit each other.
     fn step(&self, step: &mut Step<'_, T>, states: &[Node]) -> Result<Vec<Node>, TapeError>;
 }
 
 /// A step of a recurrent layer while it is recorded.
 #[derive(Debug)]
 pub struct Step<'a, T> {
-    pub(super) tape: &'a mut Tape<T>,
-    pub(super) units: usize,
-    pub(super) activation: Function<T>,
-    pub(super) recurrent_activation: Function<T>,
+    tape: &'a mut Tape<T>,
+    units: usize,
+    activation: Function<T>,
+    recurrent_activation: Function<T>,
     recurrent_weight: Variable,
     recurrent_bias: Option<Variable>,
     /// Products of all steps with the weight, with the bias.
@@ -83,25 +83,53 @@ pub struct Step<'a, T> {
 }
 
 impl<T: Real> Step<'_, T> {
-    /// Some gates of the product of the step's input.
-    pub(super) fn input(&mut self, gates: Range<usize>) -> Result<Node, TapeError> {
+    /// The tape.
+    pub fn tape(&mut self) -> &mut Tape<T> {
+        self.tape
+    }
+
+    /// Some gates of the product of the step's input with the weight, with the bias.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Slice`] for gates that the cell does not have.
+    pub fn input(&mut self, gates: Range<usize>) -> Result<Node, TapeError> {
         let at = |gate: usize| self.start + gate * self.units;
         self.tape.slice(self.projected, at(gates.start)..at(gates.end))
     }
 
-    /// The product of a state with the recurrent weight.
-    pub(super) fn recurrent(&mut self, state: Node) -> Result<Node, TapeError> {
+    /// All gates of the product of a state with the recurrent weight, with the recurrent bias.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Weight`] for a node of another width.
+    pub fn recurrent(&mut self, state: Node) -> Result<Node, TapeError> {
         self.tape.dense(state, self.recurrent_weight, self.recurrent_bias)
     }
 
-    /// One gate of a product.
-    pub(super) fn gate(&mut self, product: Node, gate: usize) -> Result<Node, TapeError> {
-        self.tape.slice(product, gate * self.units..(gate + 1) * self.units)
+    /// One gate of a node that has all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`TapeError::Slice`] for a gate that the node does not have.
+    pub fn gate(&mut self, gates: Node, gate: usize) -> Result<Node, TapeError> {
+        self.tape.slice(gates, gate * self.units..(gate + 1) * self.units)
+    }
+
+    /// The layer's activation.
+    pub fn activation(&mut self, x: Node) -> Node {
+        self.tape.apply(self.activation, x)
+    }
+
+    /// The layer's activation of gates.
+    pub fn recurrent_activation(&mut self, x: Node) -> Node {
+        self.tape.apply(self.recurrent_activation, x)
     }
 }
 
 impl<C, T: Real> Recurrent<C, T> {
-    pub(super) fn of(cell: C, units: usize) -> Self {
+    /// Creates a layer with `units` outputs of a cell, Keras' `RNN(cell)`.
+    pub fn from_cell(cell: C, units: usize) -> Self {
         Recurrent {
             cell,
             units,
@@ -182,16 +210,18 @@ impl<C, T: Real> Recurrent<C, T> {
 }
 
 impl<T: Real, C: Cell<T>> Recurrent<C, T> {
+    fn check_states(states: &[Node]) -> Result<(), TapeError> {
+        let (operation, expected, found) = (C::KIND, C::STATES, states.len());
+        if found == expected { Ok(()) } else { Err(TapeError::States { operation, expected, found }) }
+    }
+
     /// The states before the first step.
     fn first_states(&self, recorder: &mut Recorder<'_, T>) -> Result<Vec<Node>, NetworkError> {
         if self.initial_state.is_empty() {
             let zeros = recorder.tape().constant(&vec![T::ZERO; self.units]);
             return Ok(vec![zeros; C::STATES]);
         }
-        let (found, expected) = (self.initial_state.len(), C::STATES);
-        if found != expected {
-            return Err(TapeError::States { operation: C::KIND, expected, found }.into());
-        }
+        Self::check_states(&self.initial_state)?;
         if let Some(state) = self.initial_state.iter().find(|state| state.width() != self.units) {
             let (layer, expected) = (recorder.describe(self), Shape::Row { width: self.units });
             return Err(NetworkError::InputShape { layer, expected, found: state.shape() });
@@ -251,6 +281,7 @@ impl<T: Real, C: Cell<T>> Layer<T> for Recurrent<C, T> {
                 start: step * width,
             };
             let mut after = self.cell.step(&mut next, &states)?;
+            Self::check_states(&after)?;
             if let Some(mask) = mask {
                 let counts = tape.slice(mask, step..step + 1)?;
                 for (after, &before) in after.iter_mut().zip(&states) {

@@ -14,7 +14,7 @@ pub struct SimpleRNNCell;
 impl<T: Real> SimpleRNN<T> {
     /// Creates a layer with `units` outputs.
     pub fn new(units: usize) -> Self {
-        Recurrent::of(SimpleRNNCell, units)
+        Recurrent::from_cell(SimpleRNNCell, units)
     }
 }
 
@@ -25,7 +25,7 @@ impl<T: Real> Cell<T> for SimpleRNNCell {
 
     fn step(&self, step: &mut Step<'_, T>, states: &[Node]) -> Result<Vec<Node>, TapeError> {
         let (x, h) = (step.input(0..1)?, step.recurrent(states[0])?);
-        let sum = step.tape.add(x, h)?;
-        Ok(vec![step.tape.apply(step.activation, sum)])
+        let sum = step.tape().add(x, h)?;
+        Ok(vec![step.activation(sum)])
     }
 }
