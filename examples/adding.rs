@@ -116,12 +116,12 @@ mod tests {
     /// Few exact steps go where many of Adam's do not.
     #[test]
     fn exact_steps_learn_to_add() {
-        let options = Options::parse_from(["adding", "--steps", "5", "--rows", "40", "--units", "2"]);
+        let options = Options::parse_from(["adding", "--steps", "6", "--rows", "60", "--units", "2"]);
         let mut random = ChaCha8Rng::seed_from_u64(0);
-        let [training, test] = [40, 200].map(|rows| Task::draw(rows, options.steps, &mut random));
+        let [training, test] = [60, 200].map(|rows| Task::draw(rows, options.steps, &mut random));
         let both = [&training, &test];
         let (_, [_, exact]) = train(&options, both, LevenbergMarquardt::new(), |steps| steps == 60).unwrap();
-        let (_, [_, adam]) = train(&options, both, Adam::new(0.03), |steps| steps == 180).unwrap();
-        assert!(exact < 0.03 && adam > 3.0 * exact, "{exact} {adam}");
+        let (_, [_, adam]) = train(&options, both, Adam::new(0.03), |steps| steps == 240).unwrap();
+        assert!(exact < 0.01 && adam > 5.0 * exact, "{exact} {adam}");
     }
 }
