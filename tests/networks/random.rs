@@ -138,9 +138,9 @@ fn convolution(tape: &mut Tape<f64>, pool: &mut Pool, x: Node, choice: usize) ->
 
 /// A node as a sequence of one to three steps, if its width allows that; masked for some choices.
 fn sequence(tape: &mut Tape<f64>, x: Node, numbers: Node, choice: usize) -> Node {
-    let steps = [3, 2, 1].into_iter().find(|steps| x.width() % steps == 0).unwrap();
+    let steps = [3, 2, 1].into_iter().find(|&steps| x.width().is_multiple_of(steps)).unwrap();
     let x = tape.reshape(x, Shape::Sequence { steps, features: x.width() / steps }).unwrap();
-    if choice % 2 == 0 && steps == 2 {
+    if choice % 2 == 1 && steps == 2 {
         let mask = tape.not_equal(numbers, 0.0);
         tape.set_mask(x, mask).unwrap();
     }
@@ -155,7 +155,7 @@ fn append(tape: &mut Tape<f64>, pool: &mut Pool, x: Node, layer: impl Layer<f64>
 
 fn recurrent(tape: &mut Tape<f64>, pool: &mut Pool, x: Node, numbers: Node, choice: usize) -> Node {
     let (x, units) = (sequence(tape, x, numbers, choice), 1 + choice / 2 % 2);
-    let (sequences, backwards, state) = (choice / 4 % 2 == 0, choice / 8 % 2 == 0, choice / 16 % 2 == 0);
+    let (sequences, backwards, state) = (choice / 4 % 2 == 1, choice / 8 % 2 == 1, choice / 16 % 2 == 1);
     macro_rules! set {
         ($layer:expr) => {{
             let layer = $layer.with_return_sequences(sequences).with_return_state(state);
@@ -178,8 +178,8 @@ fn recurrent(tape: &mut Tape<f64>, pool: &mut Pool, x: Node, numbers: Node, choi
 fn attention(tape: &mut Tape<f64>, pool: &mut Pool, [a, b]: [Node; 2], numbers: Node, choice: usize) -> Node {
     let (a, b) = (sequence(tape, a, numbers, choice), sequence(tape, b, numbers, choice / 2));
     let mut layer =
-        MultiHeadAttention::new(1 + choice / 4 % 2, 1 + choice / 8 % 2).with_causal_mask(choice / 16 % 2 == 0);
-    if choice / 32 % 2 == 0 {
+        MultiHeadAttention::new(1 + choice / 4 % 2, 1 + choice / 8 % 2).with_causal_mask(choice / 16 % 2 == 1);
+    if choice / 32 % 2 == 1 {
         layer = layer.with_value(b).with_value_dim(1);
     }
     let y = append(tape, pool, a, layer);

@@ -64,7 +64,7 @@ impl Settings {
         let mut x = numbers(self.rows, self.steps * self.features, self.kind);
         if self.masked {
             for ((row, place), x) in x.indexed_iter_mut() {
-                if (row + place / self.features) % 3 == 0 {
+                if (row + place / self.features).is_multiple_of(3) {
                     *x = 0.0;
                 }
             }
