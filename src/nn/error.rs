@@ -67,6 +67,24 @@ pub enum TapeError {
         /// The shape of the node.
         found: Shape,
     },
+    /// An operation on sequences is given something else.
+    #[error("{operation}: {found} is not a sequence (steps × features); reshape it")]
+    NotASequence {
+        /// The operation.
+        operation: &'static str,
+        /// The shape of the node.
+        found: Shape,
+    },
+    /// A recurrent layer is given another number of states than it has.
+    #[error("{operation}: {expected} states are needed, but {found} were given")]
+    States {
+        /// The operation.
+        operation: &'static str,
+        /// Number of states that the layer has.
+        expected: usize,
+        /// Number given.
+        found: usize,
+    },
     /// An operation on rows is given an image.
     #[error("{operation}: {found} is not a row; flatten it")]
     NotARow {

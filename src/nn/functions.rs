@@ -75,4 +75,6 @@ functions! {
     scale => Scale { factor };
     /// `x + offset`.
     shift => Shift { offset };
+    /// `1` where `x` differs from `value`, else `0`; the derivative is zero.
+    not_equal => NotEqual { value };
 }

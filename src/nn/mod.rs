@@ -24,9 +24,13 @@
 //! | [`MaxPooling2D`], [`AveragePooling2D`], [`GlobalAveragePooling2D`] | the largest, or the mean, of parts of an image |
 //! | [`Flatten`], [`Reshape`] | the same entries in another [`Shape`] |
 //! | [`Normalization`] | entries less the means of data, over their standard deviations; also inverted, behind the last layer |
-//! | [`LayerNormalization`] | a sample's entries, less their mean, over their standard deviation |
+//! | [`LayerNormalization`] | a sample's or a step's entries, less their mean, over their standard deviation |
 //! | [`Activation`] | a [`Function`] of every entry |
-//! | [`Embedding`] | rows of a table |
+//! | [`Embedding`] | rows of a table, a sequence |
+//! | [`SimpleRNN`], [`LSTM`], [`GRU`], [`Bidirectional`] | the last state of a sequence, or all of them |
+//! | [`MultiHeadAttention`] | each step, made of those that it attends to |
+//! | [`Masking`] | a sequence some of whose steps do not count |
+//! | [`GlobalAveragePooling1D`] | the mean over steps |
 //! | [`Dropout`] | some of the entries, at random |
 //! | [`Residual`] | `x + f(x)` |
 //! | [`BatchNormalization`] | none: it is refused, as its derivatives couple samples |
@@ -50,6 +54,7 @@ mod losses;
 mod network;
 mod pooling;
 mod recorded_layer;
+mod sample_product;
 mod sequential;
 mod shape;
 mod summary;
@@ -66,9 +71,10 @@ pub use external::{External, ExternalBatch, ExternalModel, ModelError, OutputSha
 pub use function::Function;
 pub use initializer::Initializer;
 pub use layers::{
-    Activation, AveragePooling2D, BatchNormalization, Conv2D, Dense, Dropout, Embedding, Flatten,
-    GlobalAveragePooling2D, Layer, LayerNormalization, MaxPooling2D, NetworkError, Normalization, Pooling2D, Recorder,
-    Reshape, Residual,
+    Activation, AveragePooling2D, BatchNormalization, Bidirectional, Cell, Conv2D, Dense, Dropout, Embedding, Flatten,
+    GRU, GRUCell, GlobalAveragePooling1D, GlobalAveragePooling2D, LSTM, LSTMCell, Layer, LayerNormalization, Masking,
+    MaxPooling2D, MultiHeadAttention, NetworkError, Normalization, Pooling2D, Recorder, Recurrent, Reshape, Residual,
+    SimpleRNN, SimpleRNNCell, Step,
 };
 pub use losses::{
     BinaryCrossentropy, CategoricalCrossentropy, CurvatureRoot, GaussNewton, HalfSumOfSquares, Huber, LogCosh, Loss,

@@ -1,9 +1,9 @@
 //! Layers, one after the other.
 
 use super::{
-    Activation, AveragePooling2D, Conv2D, Dense, Dropout, Embedding, Flatten, Function, GlobalAveragePooling2D,
-    Initializer, Layer, LayerNormalization, Loss, MaxPooling2D, Network, NetworkError, Node, Recorder, Reshape,
-    Residual, Shape, Tape, TapeError,
+    Activation, AveragePooling2D, Conv2D, Dense, Dropout, Embedding, Flatten, Function, GRU, GlobalAveragePooling1D,
+    GlobalAveragePooling2D, Initializer, LSTM, Layer, LayerNormalization, Loss, Masking, MaxPooling2D, Network,
+    NetworkError, Node, Recorder, Reshape, Residual, Shape, SimpleRNN, Tape, TapeError,
 };
 use crate::real::Real;
 use crate::variables::Variables;
@@ -85,6 +85,12 @@ impl<T: Real> Sequential<T> {
         Self::of(Shape::Image { channels, height, width })
     }
 
+    /// No layers yet, for sequences: each sample is a row of `steps · features` entries, one step after the other, as in Keras.
+    /// Of a measurement at each step, `features` is 1.
+    pub fn sequence(steps: usize, features: usize) -> Self {
+        Self::of(Shape::Sequence { steps, features })
+    }
+
     fn of(input: Shape) -> Self {
         Sequential { input, name: String::new(), initializer: Initializer::default(), layers: Vec::new() }
     }
@@ -163,6 +169,31 @@ impl<T: Real> Sequential<T> {
     /// Adds an [`Embedding`], which must be the first layer.
     pub fn embedding(self, rows: usize, width: usize) -> Self {
         self.push(Embedding::new(rows, width))
+    }
+
+    /// Adds a [`SimpleRNN`] with `units` outputs, and its defaults.
+    pub fn simple_rnn(self, units: usize) -> Self {
+        self.push(SimpleRNN::new(units))
+    }
+
+    /// Adds an [`LSTM`] with `units` outputs, and its defaults.
+    pub fn lstm(self, units: usize) -> Self {
+        self.push(LSTM::new(units))
+    }
+
+    /// Adds a [`GRU`] with `units` outputs, and its defaults.
+    pub fn gru(self, units: usize) -> Self {
+        self.push(GRU::new(units))
+    }
+
+    /// Adds [`Masking`] of the steps all of whose entries are `mask_value`.
+    pub fn masking(self, mask_value: T) -> Self {
+        self.push(Masking::new(mask_value))
+    }
+
+    /// Adds [`GlobalAveragePooling1D`].
+    pub fn global_average_pooling1d(self) -> Self {
+        self.push(GlobalAveragePooling1D)
     }
 
     /// Adds a [`Residual`] connection around layers.

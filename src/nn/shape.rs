@@ -31,6 +31,13 @@ pub enum Shape {
         /// Columns of pixels.
         width: usize,
     },
+    /// Entries in a sequence: those of one step after those of the step before, as in Keras.
+    Sequence {
+        /// Number of steps.
+        steps: usize,
+        /// Entries at each step.
+        features: usize,
+    },
 }
 
 impl Shape {
@@ -39,11 +46,12 @@ impl Shape {
         match self {
             Shape::Row { width } => width,
             Shape::Image { channels, height, width } => channels.saturating_mul(height).saturating_mul(width),
+            Shape::Sequence { steps, features } => steps.saturating_mul(features),
         }
     }
 
-    /// The shape of two nodes combined entry by entry, which have as many of them; `None` when they are images of
-    /// different shapes.
+    /// The shape of two nodes combined entry by entry, which have as many of them; `None` when they are images or
+    /// sequences of different shapes.
     pub(crate) fn common(self, other: Shape) -> Option<Shape> {
         match (self, other) {
             (shape, Shape::Row { .. }) | (Shape::Row { .. }, shape) => Some(shape),
@@ -71,6 +79,7 @@ impl fmt::Display for Shape {
             Shape::Image { channels, height, width } => {
                 write!(f, "an image of {channels} × {height} × {width} (channels × height × width)")
             }
+            Shape::Sequence { steps, features } => write!(f, "a sequence of {steps} × {features} (steps × features)"),
         }
     }
 }

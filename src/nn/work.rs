@@ -36,6 +36,12 @@ impl SweepWork {
         SweepWork { each: Work::elementwise(count as f64, flops, numbers), once: Work::NONE }
     }
 
+    /// The same work, with a product of this many flops for each sample.
+    fn with_product(mut self, flops: f64) -> Self {
+        self.each += Work::new(Rate::Product, flops, 0.0);
+        self
+    }
+
     /// Adds a multiple of other work.
     pub(crate) fn add(&mut self, times: f64, other: SweepWork) {
         self.each += other.each * times;
@@ -119,6 +125,9 @@ fn value<T: Real>(TapeRecord { operation, width, .. }: &TapeRecord<T>) -> SweepW
             let arguments = rule.arguments().count() as f64;
             SweepWork::elementwise(width, derivative_flops(rule.function) + 2.0 * arguments, 1.0 + arguments)
         }
+        Operation::Product { a, b, sizes } => {
+            SweepWork::elementwise(a.width() + b.width() + width, 0.0, 1.0).with_product(sizes.flops())
+        }
         Operation::RowSum(x) => SweepWork::elementwise(x.width(), 1.0, 1.0),
         Operation::Pool { ref windows, .. } => SweepWork::elementwise(windows.places(), 1.0, 2.0),
         Operation::Concat(_) | Operation::Slice { .. } | Operation::Repeat(_) | Operation::Embedding { .. } => {
@@ -176,9 +185,9 @@ fn rows<T: Real>(TapeRecord { operation, width, .. }: &TapeRecord<T>, wants: imp
 
 /// Flops of a function.
 fn function_flops<T: Real>(function: Function<T>) -> f64 {
-    use Function::{Abs, LeakyRelu, Negate, Reciprocal, Relu, Scale, Shift, Sqrt, Square};
+    use Function::{Abs, LeakyRelu, Negate, NotEqual, Reciprocal, Relu, Scale, Shift, Sqrt, Square};
     let is_single = matches!(function, Relu | LeakyRelu { .. } | Square | Sqrt | Reciprocal | Abs | Negate)
-        || matches!(function, Scale { .. } | Shift { .. });
+        || matches!(function, Scale { .. } | Shift { .. } | NotEqual { .. });
     if is_single { 1.0 } else { ELEMENTARY }
 }
 

@@ -524,7 +524,7 @@ fn inputs_of_any_size_train() {
 #[test]
 fn rows_of_a_table_move_where_they_are_looked_up() {
     let mut variables = Variables::new();
-    let layers = Sequential::new(2).push(Embedding::new(7, 3)).tanh().dense(2);
+    let layers = Sequential::new(2).push(Embedding::new(7, 3)).flatten().tanh().dense(2);
     let mut network = layers.compile(&mut variables, 0, MeanSquaredError).unwrap();
     let x = Array2::from_shape_fn((24, 2), |(i, k)| ((i + 2 * k) % 5) as f64);
     let y = Array2::from_shape_fn((24, 2), |(i, k)| x[[i, k]] - 2.0);

@@ -5,7 +5,10 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
 use marquardt::Variables;
-use marquardt::nn::{Function, HalfSumOfSquares, MeanSquaredError, Network, Node, Padding, Shape, Tape, Window};
+use marquardt::nn::{
+    Bidirectional, Function, GRU, HalfSumOfSquares, LSTM, Layer, LayerNormalization, MeanSquaredError,
+    MultiHeadAttention, Network, Node, Padding, Sequential, Shape, SimpleRNN, Tape, Window,
+};
 use marquardt::variables::Variable;
 use ndarray::{Array1, Array2};
 use proptest::prelude::*;
@@ -40,7 +43,7 @@ pub fn smooth_recipes(rows: std::ops::Range<usize>) -> impl Strategy<Value = Rec
 
 /// Networks of a few layers.
 pub fn recipes(rows: std::ops::Range<usize>) -> impl Strategy<Value = Recipe> {
-    let step = (0..22_usize, any::<usize>(), any::<usize>(), any::<usize>());
+    let step = (0..24_usize, any::<usize>(), any::<usize>(), any::<usize>());
     let steps = prop::collection::vec(step.prop_map(|(kind, a, b, choice)| Step { kind, a, b, choice }), 1..9);
     (steps, rows, any::<u64>()).prop_map(|(steps, rows, seed)| Recipe { steps, rows, seed, kinks: true })
 }
@@ -133,6 +136,57 @@ fn convolution(tape: &mut Tape<f64>, pool: &mut Pool, x: Node, choice: usize) ->
     tape.apply(FUNCTIONS[choice / 5 % FUNCTIONS.len()], y)
 }
 
+/// A node as a sequence of one to three steps, if its width allows that; masked for some choices.
+fn sequence(tape: &mut Tape<f64>, x: Node, numbers: Node, choice: usize) -> Node {
+    let steps = [3, 2, 1].into_iter().find(|&steps| x.width().is_multiple_of(steps)).unwrap();
+    let x = tape.reshape(x, Shape::Sequence { steps, features: x.width() / steps }).unwrap();
+    if choice % 2 == 1 && steps == 2 {
+        let mask = tape.not_equal(numbers, 0.0);
+        tape.set_mask(x, mask).unwrap();
+    }
+    x
+}
+
+/// Layers with variables of their own behind a node.
+fn append(tape: &mut Tape<f64>, pool: &mut Pool, x: Node, layer: impl Layer<f64> + 'static) -> Node {
+    let name = format!("layer{}", pool.variables.len());
+    Sequential::new(x.width()).named(name).push(layer).append(tape, x, &mut pool.variables, x.width() as u64).unwrap()
+}
+
+fn recurrent(tape: &mut Tape<f64>, pool: &mut Pool, x: Node, numbers: Node, choice: usize) -> Node {
+    let (x, units) = (sequence(tape, x, numbers, choice), 1 + choice / 2 % 2);
+    let (sequences, backwards, state) = (choice / 4 % 2 == 1, choice / 8 % 2 == 1, choice / 16 % 2 == 1);
+    macro_rules! set {
+        ($layer:expr) => {{
+            let layer = $layer.with_return_sequences(sequences).with_return_state(state);
+            let y = if choice / 32 % 4 == 0 {
+                append(tape, pool, x, Bidirectional::new(layer))
+            } else {
+                append(tape, pool, x, layer.with_go_backwards(backwards))
+            };
+            tape.flatten(y)
+        }};
+    }
+    match choice / 128 % 4 {
+        0 => set!(SimpleRNN::new(units)),
+        1 => set!(LSTM::new(units)),
+        2 => set!(GRU::new(units)),
+        _ => set!(GRU::new(units).with_reset_after(false)),
+    }
+}
+
+fn attention(tape: &mut Tape<f64>, pool: &mut Pool, [a, b]: [Node; 2], numbers: Node, choice: usize) -> Node {
+    let (a, b) = (sequence(tape, a, numbers, choice), sequence(tape, b, numbers, choice / 2));
+    let mut layer =
+        MultiHeadAttention::new(1 + choice / 4 % 2, 1 + choice / 8 % 2).with_causal_mask(choice / 16 % 2 == 1);
+    if choice / 32 % 2 == 1 {
+        layer = layer.with_value(b).with_value_dim(1);
+    }
+    let y = append(tape, pool, a, layer);
+    let y = append(tape, pool, y, LayerNormalization::new().with_epsilon(0.1));
+    tape.flatten(y)
+}
+
 /// Follows a recipe.
 pub fn build(recipe: &Recipe) -> Built {
     let mut pool = Pool { variables: Variables::new(), random: ChaCha8Rng::seed_from_u64(recipe.seed) };
@@ -222,6 +276,8 @@ pub fn build(recipe: &Recipe) -> Built {
                 let first = tape.derivative(a, x, choice % 3);
                 first.and_then(|first| tape.derivative(first, x, choice / 3 % 3)).unwrap_or(a)
             }
+            18 | 19 => recurrent(&mut tape, &mut pool, a, numbers, choice),
+            20 => attention(&mut tape, &mut pool, [a, b], numbers, choice),
             _ => {
                 let b = if a.width() == b.width() { b } else { tape.row_sum(b) };
                 let b = tape.tanh(b);

@@ -15,8 +15,8 @@ impl<T: Real> Function<T> {
 
     /// The second derivative is zero.
     pub(crate) fn is_straight(self) -> bool {
-        use Function::{Abs, LeakyRelu, Negate, Relu, Scale, Shift};
-        matches!(self, Relu | LeakyRelu { .. } | Abs | Negate | Scale { .. } | Shift { .. })
+        use Function::{Abs, LeakyRelu, Negate, NotEqual, Relu, Scale, Shift};
+        matches!(self, Relu | LeakyRelu { .. } | Abs | Negate | Scale { .. } | Shift { .. } | NotEqual { .. })
     }
 }
 
@@ -65,7 +65,8 @@ impl<T: Real> Kernel for FunctionCurvature<'_, T> {
             | Function::Abs
             | Function::Negate
             | Function::Scale { .. }
-            | Function::Shift { .. } => {}
+            | Function::Shift { .. }
+            | Function::NotEqual { .. } => {}
         }
     }
 }

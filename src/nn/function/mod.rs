@@ -77,6 +77,11 @@ pub enum Function<T> {
         /// The addend.
         offset: T,
     },
+    /// `1` where `x` differs from `value`, else `0`: which steps of a sequence count. Its derivative is zero.
+    NotEqual {
+        /// The number that does not count.
+        value: T,
+    },
 }
 
 impl<T: Real> Function<T> {
@@ -142,6 +147,11 @@ impl<T: Real> Kernel for ApplyFunction<'_, T> {
             Function::Negate => each(x, y, |x| -x),
             Function::Scale { factor } => each(x, y, |x| factor * x),
             Function::Shift { offset } => each(x, y, |x| x + offset),
+            // NaN stays what it is.
+            Function::NotEqual { value } => each(x, y, |x| {
+                let differs = if x == value { T::ZERO } else { T::ONE };
+                if x.to_f64().is_nan() { x } else { differs }
+            }),
         }
     }
 }
@@ -210,6 +220,7 @@ impl<T: Real> Kernel for TimesDerivative<'_, T> {
             Function::Negate => times(y, d, to, |_| -T::ONE),
             Function::Scale { factor } => times(y, d, to, |_| factor),
             Function::Shift { .. } => to.copy_from_slice(d),
+            Function::NotEqual { .. } => to.fill(T::ZERO),
         }
     }
 }
@@ -274,6 +285,7 @@ mod tests {
             (Function::Negate, ALL),
             (Function::Scale { factor: t(-2.5) }, ALL),
             (Function::Shift { offset: t(0.75) }, ALL),
+            (Function::NotEqual { value: t(0.0) }, ALL),
         ]
     }
 

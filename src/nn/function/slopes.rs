@@ -18,7 +18,14 @@ pub(crate) trait SlopeLoop<T> {
 impl<T: Real> Function<T> {
     /// Returns true if the function has continuous derivatives of all orders wherever it is finite.
     pub(crate) fn is_smooth(self) -> bool {
-        !matches!(self, Function::Relu | Function::LeakyRelu { .. } | Function::Elu { .. } | Function::Abs)
+        !matches!(
+            self,
+            Function::Relu
+                | Function::LeakyRelu { .. }
+                | Function::Elu { .. }
+                | Function::Abs
+                | Function::NotEqual { .. }
+        )
     }
 
     /// Runs a loop with this function's derivatives. A derivative that the loop does not use is not computed.
@@ -78,7 +85,11 @@ impl<T: Real> Function<T> {
             Function::Scale { factor } => body.run(|_, _| [factor, zero, zero, zero]),
             Function::Negate => body.run(|_, _| [-one, zero, zero, zero]),
             Function::Shift { .. } => body.run(|_, _| [one, zero, zero, zero]),
-            Function::Relu | Function::LeakyRelu { .. } | Function::Elu { .. } | Function::Abs => {
+            Function::Relu
+            | Function::LeakyRelu { .. }
+            | Function::Elu { .. }
+            | Function::Abs
+            | Function::NotEqual { .. } => {
                 unreachable!("the tape refuses derivatives of functions with a kink")
             }
         }

@@ -1,10 +1,10 @@
 //! The dense layer.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::nn::{Initializer, Node, TapeError};
+use crate::nn::{Initializer, Node, Shape, TapeError};
 use crate::real::Real;
 
-/// A dense (affine) layer: `x Wᵀ + b`.
+/// A dense (affine) layer: `x Wᵀ + b`, of a sequence at every step.
 ///
 /// Its variables are `weight`, of the shape `[units, inputs]`, and `bias`, of the shape `[units]`, as in PyTorch. Unless
 /// said otherwise, weights start from [`Initializer::GlorotUniform`] and biases from zero, as in Keras.
@@ -63,7 +63,11 @@ impl<T: Real> Layer<T> for Dense {
     }
 
     fn record(&self, recorder: &mut Recorder<'_, T>, x: Node) -> Result<Node, NetworkError> {
-        let (inputs, units) = (x.width(), self.units);
+        let units = self.units;
+        let inputs = match x.shape() {
+            Shape::Sequence { features, .. } => features,
+            shape => shape.numbers(),
+        };
         if units == 0 {
             return Err(TapeError::Empty { operation: "dense" }.into());
         }

@@ -1,14 +1,16 @@
 //! Layer normalisation.
 
 use super::{Layer, NetworkError, Recorder};
-use crate::nn::{Initializer, Node, Shape, TapeError};
+use crate::nn::pooling::Pooling;
+use crate::nn::{Initializer, Node, Shape, Tape, TapeError};
 use crate::real::Real;
+use crate::variables::Variable;
 
 /// Layer normalisation: a sample's entries, less their mean, over `√(variance + epsilon)`; then times a weight of their
 /// own, plus a bias of their own.
 ///
-/// It is over all entries of a sample, of an image, too, and never over samples: every row of a Jacobian belongs to one.
-/// The variables are `weight`, which starts at one, and `bias`, which starts at zero, of the shape `[width]`, or
+/// It is over all entries of a sample, of an image, too, of a sequence over those of each step, and never over samples: every row
+/// of a Jacobian belongs to one. The variables are `weight`, which starts at one, and `bias`, which starts at zero, of the shape `[width]`, or
 /// `[channels, height, width]` for an image, as those of PyTorch's `LayerNorm` of that shape.
 ///
 /// ```
@@ -71,36 +73,53 @@ impl<T: Real> Layer<T> for LayerNormalization {
             let (of, setting, requirement) = ("layer normalization", "epsilon", "positive and finite");
             return Err(TapeError::Setting { of, setting, requirement, value: self.epsilon }.into());
         }
-        let share = T::from_f64(x.width() as f64).recip();
         let tape = recorder.tape();
-        let sum = tape.row_sum(x);
-        let mean = tape.scale(sum, share);
+        let mean = mean(tape, x)?;
         let centred = tape.sub(x, mean)?;
         let squares = tape.square(centred);
-        let sum = tape.row_sum(squares);
-        let variance = tape.scale(sum, share);
+        let variance = self::mean(tape, squares)?;
         let shifted = tape.shift(variance, epsilon);
         let deviation = tape.sqrt(shifted);
         let mut y = tape.div(centred, deviation)?;
 
         let image;
         let shape = match x.shape() {
-            Shape::Row { width } => &[width][..],
+            Shape::Row { width } | Shape::Sequence { features: width, .. } => &[width][..],
             Shape::Image { channels, height, width } => {
                 image = [channels, height, width];
                 &image
             }
         };
+        let width = shape.iter().product();
         if self.weight {
-            let weight = recorder.variable("weight", shape, x.width(), x.width(), Initializer::Ones)?;
-            let weight = recorder.tape().variable(weight);
+            let weight = recorder.variable("weight", shape, width, width, Initializer::Ones)?;
+            let weight = at_every_step(recorder.tape(), weight, x)?;
             y = recorder.tape().mul(y, weight)?;
         }
         if self.bias {
-            let bias = recorder.variable("bias", shape, x.width(), x.width(), Initializer::Zeros)?;
-            let bias = recorder.tape().variable(bias);
+            let bias = recorder.variable("bias", shape, width, width, Initializer::Zeros)?;
+            let bias = at_every_step(recorder.tape(), bias, x)?;
             y = recorder.tape().add(y, bias)?;
         }
         Ok(y)
+    }
+}
+
+/// The mean over a sample's entries, or over those of each step at all of its entries.
+fn mean<T: Real>(tape: &mut Tape<T>, x: Node) -> Result<Node, TapeError> {
+    let Shape::Sequence { steps, features } = x.shape() else {
+        let sum = tape.row_sum(x);
+        return Ok(tape.scale(sum, T::from_f64(x.width() as f64).recip()));
+    };
+    let means = tape.reduce(Pooling::Average, x, 0..x.width(), features, Shape::Row { width: steps })?;
+    tape.take(means, (0..x.width()).map(|place| place / features), x.shape())
+}
+
+/// A variable with an entry for each of `x`, or for each of a step's.
+fn at_every_step<T: Real>(tape: &mut Tape<T>, variable: Variable, x: Node) -> Result<Node, TapeError> {
+    let row = tape.variable(variable);
+    match x.shape() {
+        Shape::Sequence { features, .. } => tape.take(row, (0..x.width()).map(|place| place % features), x.shape()),
+        _ => Ok(row),
     }
 }

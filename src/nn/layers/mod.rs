@@ -1,34 +1,50 @@
 //! Layers: parts of a network that bring their own variables.
 
 mod activation;
+mod attention;
 mod batch_normalization;
+mod bidirectional;
 mod conv2d;
 mod dense;
 mod dropout;
 mod embedding;
 mod error;
+mod global_average_pooling1d;
+mod gru;
 mod layer_normalization;
+mod lstm;
+mod masking;
 mod normalization;
 mod pooling;
 mod recorder;
+mod recurrent;
 mod reshape;
 mod residual;
+mod simple_rnn;
 
 use std::fmt::Debug;
 
 pub use activation::Activation;
+pub use attention::MultiHeadAttention;
 pub use batch_normalization::BatchNormalization;
+pub use bidirectional::Bidirectional;
 pub use conv2d::Conv2D;
 pub use dense::Dense;
 pub use dropout::Dropout;
 pub use embedding::Embedding;
 pub use error::NetworkError;
+pub use global_average_pooling1d::GlobalAveragePooling1D;
+pub use gru::{GRU, GRUCell};
 pub use layer_normalization::LayerNormalization;
+pub use lstm::{LSTM, LSTMCell};
+pub use masking::Masking;
 pub use normalization::Normalization;
 pub use pooling::{AveragePooling2D, GlobalAveragePooling2D, MaxPooling2D, Pooling2D};
 pub use recorder::Recorder;
+pub use recurrent::{Cell, Recurrent, Step};
 pub use reshape::{Flatten, Reshape};
 pub use residual::Residual;
+pub use simple_rnn::{SimpleRNN, SimpleRNNCell};
 
 use super::Node;
 use crate::real::Real;

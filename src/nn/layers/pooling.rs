@@ -60,7 +60,7 @@ impl<T: Real> Layer<T> for GlobalAveragePooling2D {
     fn record(&self, recorder: &mut Recorder<'_, T>, x: Node) -> Result<Node, NetworkError> {
         let size = match x.shape() {
             Shape::Image { height, width, .. } => [height, width],
-            Shape::Row { .. } => [1, 1],
+            Shape::Row { .. } | Shape::Sequence { .. } => [1, 1],
         };
         let mean = recorder.tape().average_pooling2d(x, Window::new(size))?;
         Ok(recorder.tape().flatten(mean))

@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
-use ndarray::ArrayViewD;
+use ndarray::{ArrayD, ArrayViewD};
 
 use super::{Layer, NetworkError};
 use crate::nn::{Initializer, Node, Tape};
@@ -52,8 +52,28 @@ impl<'a, T: Real> Recorder<'a, T> {
         fan_out: usize,
         initializer: Initializer,
     ) -> Result<Variable, VariableError> {
-        let values = initializer.draw(shape, fan_in, fan_out, &mut self.random);
-        self.variables.add(self.below(name), values.view())
+        let values = self.draw(shape, fan_in, fan_out, initializer);
+        self.started_variable(name, values.view())
+    }
+
+    /// The next numbers of the seed's stream.
+    pub(crate) fn draw(
+        &mut self,
+        shape: &[usize],
+        fan_in: usize,
+        fan_out: usize,
+        initializer: Initializer,
+    ) -> ArrayD<T> {
+        initializer.draw(shape, fan_in, fan_out, &mut self.random)
+    }
+
+    /// Adds a variable that starts from these values.
+    pub(crate) fn started_variable(
+        &mut self,
+        name: &str,
+        values: ArrayViewD<'_, T>,
+    ) -> Result<Variable, VariableError> {
+        self.variables.add(self.below(name), values)
     }
 
     /// Adds a variable with these values that is not trained, under the layer's place and its own name.
@@ -62,7 +82,7 @@ impl<'a, T: Real> Recorder<'a, T> {
     ///
     /// As [`variable`](Self::variable).
     pub fn constant(&mut self, name: &str, values: ArrayViewD<'_, T>) -> Result<Variable, VariableError> {
-        let constant = self.variables.add(self.below(name), values)?;
+        let constant = self.started_variable(name, values)?;
         self.variables.set_trainable(constant, false);
         Ok(constant)
     }
@@ -82,6 +102,9 @@ impl<'a, T: Real> Recorder<'a, T> {
         });
         self.path = outer;
         self.tape.end_layer(among_layers, result.as_ref().ok().copied());
+        if let Ok(y) = result {
+            self.tape.carry_mask(x, y);
+        }
         result
     }
 

@@ -108,6 +108,7 @@ impl Summary {
 fn batch_shape(shape: Shape) -> String {
     match shape {
         Shape::Row { width } => format!("(batch, {width})"),
+        Shape::Sequence { steps, features } => format!("(batch, {steps}, {features})"),
         Shape::Image { channels, height, width } => format!("(batch, {channels}, {height}, {width})"),
     }
 }

@@ -80,6 +80,13 @@ impl<T: Real> CurvatureSum<'_, T> {
                     put(self.begin(), true, da.iter().zip(db).map(|(&da, &db)| T::from_f64(2.0) * da * db));
                 }
             }
+            Operation::Product { a, b, sizes } => {
+                if let (Some(da), Some(db)) = (tangent.of(a), tangent.of(b)) {
+                    for _ in 0..2 {
+                        sizes.forward(da, db, self.begin(), true);
+                    }
+                }
+            }
             // y b = a, differentiated twice, is ÿ b + 2 ẏ ḃ + y b̈ = ä.
             Operation::Arithmetic { kind: Arithmetic::Div, b, .. } => {
                 if let (Some(dy), Some(db)) = (tangent.at(index), tangent.of(b)) {

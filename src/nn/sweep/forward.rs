@@ -74,6 +74,7 @@ fn sweep<T: Real>(
                 let values = value.of(x);
                 kind.forward(windows, values, values, x.width(), y);
             }
+            Operation::Product { a, b, sizes } => sizes.forward(value.of(a), value.of(b), y, false),
             Operation::Embedding { x, table } => {
                 look_up(&tile.x[table.range()], table.columns(), value.of(x), y);
             }

@@ -207,6 +207,19 @@ fn pass_back<T: Real>(
         }),
         Operation::RowSum(x) => adjoints.pass(x, |adjoint, add| repeat(delta, adjoint, x.width(), add)),
         Operation::Repeat(x) => adjoints.pass(x, |adjoint, add| row_sums(delta, width, adjoint, add)),
+        Operation::Product { a, b, sizes } => {
+            let (a_values, b_values) = (value.of(a), value.of(b));
+            adjoints.pass(a, |adjoint, add| {
+                for (adjoint, delta) in adjoint.chunks_exact_mut(a_values.len()).zip(delta.chunks_exact(y.len())) {
+                    sizes.reverse_left(delta, b_values, adjoint, add);
+                }
+            });
+            adjoints.pass(b, |adjoint, add| {
+                for (adjoint, delta) in adjoint.chunks_exact_mut(b_values.len()).zip(delta.chunks_exact(y.len())) {
+                    sizes.reverse_right(delta, a_values, adjoint, add);
+                }
+            });
+        }
         Operation::Pool { kind, x, ref windows } => adjoints.pass_sum(x, |adjoint| {
             kind.add_reverse(windows, value.of(x), delta, x.width(), adjoint);
         }),

@@ -89,6 +89,10 @@ pub(super) fn propagate<T: Real>(
             let left = tangent.pass(a, |d| pass(Operand::Left, d, false));
             tangent.pass(b, |d| pass(Operand::Right, d, left)) || left
         }
+        Operation::Product { a, b, sizes } => {
+            let left = tangent.pass(a, |da| sizes.forward(da, value.of(b), dy, false));
+            tangent.pass(b, |db| sizes.forward(value.of(a), db, dy, left)) || left
+        }
         Operation::ChainRule(ref rule) => rule.tangent(&|node| value.of(node), &|node| tangent.of(node), dy),
         Operation::Concat(ref nodes) => {
             let mut to = ColumnRange { width, start: 0 };

@@ -8,6 +8,7 @@ use super::{Node, Operation, Tape};
 use crate::nn::arithmetic::Arithmetic;
 use crate::nn::chain_rule::ChainRule;
 use crate::nn::pooling::Pooling;
+use crate::nn::sample_product::ProductSizes;
 use crate::nn::{Function, Shape, TapeError};
 use crate::real::Real;
 
@@ -176,6 +177,7 @@ impl<T: Real> Tape<T> {
                 Some(_) => return Err(self.not_smooth(y, kind.name())),
                 None => None,
             },
+            Operation::Product { a, b, sizes } => self.product_channel((a, b), sizes, shape, channel)?,
             Operation::Embedding { x, .. } => {
                 if matches!(*channel, DerivativeChannel::First { input, .. } | DerivativeChannel::Laplacian { input, .. } if input == x.index)
                 {
@@ -284,6 +286,26 @@ impl<T: Real> Tape<T> {
                 total.map(|total| self.div(total, b)).transpose()
             }
         }
+    }
+
+    /// A channel of a product of two nodes' matrices.
+    fn product_channel(
+        &mut self,
+        (a, b): (Node, Node),
+        sizes: ProductSizes,
+        shape: Shape,
+        channel: &Channel,
+    ) -> Result<Option<Node>, TapeError> {
+        let (da, db) = (self.channel(a, channel)?, self.channel(b, channel)?);
+        let left = da.map(|da| self.product(da, b, sizes, shape));
+        let right = db.map(|db| self.product(a, db, sizes, shape));
+        let mut total = self.sum(left, right)?;
+        for [da, db] in self.crossings(a, b, channel)? {
+            let once = self.product(da, db, sizes, shape);
+            let twice = self.scale(once, T::from_f64(2.0));
+            total = self.sum(total, Some(twice))?;
+        }
+        Ok(total)
     }
 
     /// Pairs of first derivatives by the same column, of which a second-order channel takes the products.

@@ -116,7 +116,7 @@ impl<T: Real> Tape<T> {
         Ok(self.pool(kind, x, placement.pools(), placement.image(channels)))
     }
 
-    fn pool(&mut self, kind: Pooling, x: Node, windows: Windows, shape: Shape) -> Node {
+    pub(super) fn pool(&mut self, kind: Pooling, x: Node, windows: Windows, shape: Shape) -> Node {
         self.record(Operation::Pool { kind, x, windows }, shape)
     }
 }

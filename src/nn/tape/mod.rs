@@ -5,13 +5,16 @@ mod higher_derivatives;
 mod images;
 mod layers;
 mod operation;
+mod sequences;
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use derivatives::DerivativeChannel;
 pub(crate) use layers::LayerSpan;
 pub(crate) use operation::Operation;
+pub(crate) use sequences::steps_and_features;
 
 use super::arithmetic::Arithmetic;
 use super::{Function, Shape, TapeError};
@@ -57,6 +60,8 @@ pub struct Tape<T> {
     open_layers: usize,
     /// Derivatives by inputs.
     derivatives: derivatives::RecordedDerivatives,
+    /// Masks of sequences, by the index of their nodes.
+    masks: HashMap<usize, Node>,
 }
 
 /// An operation, and the width and the shape of its value.
@@ -104,7 +109,15 @@ impl<T: Real> Tape<T> {
     pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let id = COUNT.fetch_add(1, Ordering::Relaxed);
-        Tape { id, records: Vec::new(), inputs: 0, layers: Vec::new(), open_layers: 0, derivatives: Default::default() }
+        Tape {
+            id,
+            records: Vec::new(),
+            inputs: 0,
+            layers: Vec::new(),
+            open_layers: 0,
+            derivatives: HashMap::new(),
+            masks: HashMap::new(),
+        }
     }
 
     /// Adds an input with `width` entries for each sample. Arrays are bound to inputs in the order of creation.
@@ -123,7 +136,8 @@ impl<T: Real> Tape<T> {
         self.record_row(Operation::Variable(variable), variable.len())
     }
 
-    /// A dense (affine) layer: `x Wᵀ + b`. The weight has a row for each output, as PyTorch and candle store it.
+    /// A dense (affine) layer: `x Wᵀ + b`, of a sequence at every step. The weight has a row for each output, as PyTorch and
+    /// candle store it.
     ///
     /// # Errors
     ///
@@ -132,8 +146,10 @@ impl<T: Real> Tape<T> {
     pub fn dense(&mut self, x: Node, weight: Variable, bias: Option<Variable>) -> Result<Node, TapeError> {
         let operation = "dense";
         self.check(operation, x)?;
-        let Shape::Row { width } = x.shape else {
-            return Err(TapeError::NotARow { operation, found: x.shape });
+        let (width, positions) = match x.shape {
+            Shape::Row { width } => (width, 1),
+            Shape::Sequence { steps, features } => (features, steps),
+            found @ Shape::Image { .. } => return Err(TapeError::NotARow { operation, found }),
         };
         let (rows, columns) = (weight.rows(), weight.columns());
         if columns != width {
@@ -142,7 +158,11 @@ impl<T: Real> Tape<T> {
         if let Some(found) = bias.map(|bias| bias.len()).filter(|&found| found != rows) {
             return Err(TapeError::Bias { operation, expected: rows, found });
         }
-        Ok(self.record_row(Operation::Dense { x, weight, bias, positions: 1 }, rows))
+        let shape = match x.shape {
+            Shape::Sequence { steps, .. } => Shape::Sequence { steps, features: rows },
+            _ => Shape::Row { width: rows },
+        };
+        Ok(self.record(Operation::Dense { x, weight, bias, positions }, shape))
     }
 
     /// A function of every entry.

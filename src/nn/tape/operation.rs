@@ -5,6 +5,7 @@ use crate::nn::Function;
 use crate::nn::arithmetic::Arithmetic;
 use crate::nn::chain_rule::ChainRule;
 use crate::nn::pooling::{Pooling, Windows};
+use crate::nn::sample_product::ProductSizes;
 use crate::real::Real;
 use crate::variables::Variable;
 
@@ -38,6 +39,8 @@ pub(crate) enum Operation<T> {
     Repeat(Node),
     /// Entries of `x`, or of several each.
     Pool { kind: Pooling, x: Node, windows: Windows },
+    /// Products of the matrices that two nodes hold for each sample.
+    Product { a: Node, b: Node, sizes: ProductSizes },
     /// Rows of a table, side by side.
     Embedding { x: Node, table: Variable },
 }
@@ -59,6 +62,7 @@ impl<T: Real> Operation<T> {
             Operation::RowSum(_) => "row_sum",
             Operation::Repeat(_) => "repeat",
             Operation::Pool { kind, .. } => kind.name(),
+            Operation::Product { .. } => "product",
             Operation::Embedding { .. } => "embedding",
         }
     }
@@ -76,7 +80,7 @@ impl<T: Real> Operation<T> {
             | Operation::Repeat(x)
             | Operation::Pool { x, .. }
             | Operation::Embedding { x, .. } => (&[], [Some(*x), None]),
-            Operation::Arithmetic { a, b, .. } => (&[], [Some(*a), Some(*b)]),
+            Operation::Arithmetic { a, b, .. } | Operation::Product { a, b, .. } => (&[], [Some(*a), Some(*b)]),
             Operation::Concat(nodes) => (nodes, [None, None]),
             Operation::ChainRule(_) => (&[], [None, None]),
         };
