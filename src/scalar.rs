@@ -142,19 +142,16 @@ pub trait Scalar:
         function.with_slopes(arguments, varies)
     }
 
-    /// The larger of the two, compared by value; NaN where one of them is.
+    /// The larger of the two, compared by value. NaN is less than nothing: that of `other` is ignored.
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        let larger = self.select_less(other, other, self);
-        // NaN is less than nothing: `larger` lacks that of `other`.
-        other.select_less(Self::constant(Self::Real::from_f64(f64::INFINITY)), larger, other + self.abs())
+        self.select_less(other, other, self)
     }
 
-    /// The smaller of the two, compared by value; NaN where one of them is.
+    /// The smaller of the two, compared by value. NaN is less than nothing: that of `other` is ignored.
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        let smaller = other.select_less(self, other, self);
-        Self::constant(Self::Real::from_f64(-f64::INFINITY)).select_less(other, smaller, other - self.abs())
+        other.select_less(self, other, self)
     }
 
     /// The beta function of two positive numbers, by the logarithms of gamma functions; NaN where one is not positive.

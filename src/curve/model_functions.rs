@@ -22,6 +22,20 @@ pub fn parameters<S: Copy, const N: usize>(b: &[S]) -> [S; N] {
     std::array::from_fn(|index| b[index])
 }
 
+/// The larger of two numbers, as [`Scalar::max`]; NaN where one of them is.
+#[inline(always)]
+pub fn max<S: Scalar>(a: S, b: S) -> S {
+    let infinity = constant(f64::INFINITY);
+    b.select_less(infinity, Scalar::max(a, b), b + Scalar::abs(a))
+}
+
+/// The smaller of two numbers, as [`Scalar::min`]; NaN where one of them is.
+#[inline(always)]
+pub fn min<S: Scalar>(a: S, b: S) -> S {
+    let least = constant::<S>(-f64::INFINITY);
+    least.select_less(b, Scalar::min(a, b), b - Scalar::abs(a))
+}
+
 macro_rules! functions {
     ($($name:ident($($argument:ident),+);)*) => {
         $(
@@ -38,8 +52,6 @@ functions! {
     pow(base, exponent);
     atan2(y, x);
     hypot(x, y);
-    max(a, b);
-    min(a, b);
     select_less(a, b, then, otherwise);
     recip(x);
     sqrt(x);

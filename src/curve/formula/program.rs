@@ -240,8 +240,8 @@ impl Builder {
         self.add(Instruction::SelectLess([a, b, otherwise, not_greater]))
     }
 
-    /// The extreme of `a` and `b` that comparisons have chosen, unless `b` is NaN, which is less than nothing: as [`Scalar::max`] (by the sum)
-    /// and [`Scalar::min`] (by the difference) have it.
+    /// The extreme of `a` and `b` that comparisons have chosen, unless `b` is NaN, which is less than nothing: as
+    /// [`model_functions::max`](crate::curve::model_functions::max) (by the sum) and `min` (by the difference) have it.
     fn unless_nan(&mut self, b: Address, extreme: Address, operator: Operator, a: Address) -> Address {
         if self.constant_at(b).is_some_and(|b| !b.is_nan()) {
             return extreme;
