@@ -36,7 +36,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [lower, upper] = predicted.interval(0.95);
     println!("x      output   std of output   std of a new target");
     for i in (0..=200).step_by(25) {
-        let [x, mean, of_mean, std] = [&grid, &predicted.mean, &predicted.std_of_mean, &predicted.std].map(|of| of[[i, 0]]);
+        let [x, mean, of_mean, std] =
+            [&grid, &predicted.mean, &predicted.std_of_mean, &predicted.std].map(|of| of[[i, 0]]);
         println!("{x:5.2}  {mean:7.3}  {of_mean:14.3}  {std:20.3}");
     }
 

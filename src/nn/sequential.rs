@@ -4,8 +4,8 @@ use ndarray::ArrayView2;
 
 use super::{
     Activation, AveragePooling2D, Conv2D, Dense, Dropout, Embedding, Flatten, Function, GlobalAveragePooling2D,
-    Initializer, Layer, LayerNormalization, Loss, MaxPooling2D, Network, NetworkError, Node, Normalization, Recorder, Reshape,
-    Residual, Shape, Tape, TapeError,
+    Initializer, Layer, LayerNormalization, Loss, MaxPooling2D, Network, NetworkError, Node, Normalization, Recorder,
+    Reshape, Residual, Shape, Tape, TapeError,
 };
 use crate::real::Real;
 use crate::variables::Variables;
@@ -136,11 +136,7 @@ impl<T: Real> Sequential<T> {
     /// # Errors
     ///
     /// Those of [`Normalization::adapt`].
-    pub fn normalized(
-        mut self,
-        inputs: ArrayView2<'_, T>,
-        targets: ArrayView2<'_, T>,
-    ) -> Result<Self, NetworkError> {
+    pub fn normalized(mut self, inputs: ArrayView2<'_, T>, targets: ArrayView2<'_, T>) -> Result<Self, NetworkError> {
         let (first, last) = (Normalization::new().adapt(inputs)?, Normalization::new().adapt(targets)?);
         self.layers.insert(0, Box::new(first));
         Ok(self.push(last.inverted()))

@@ -27,7 +27,8 @@ impl<T: Real> Network<T> {
     /// are not multiples of errors.
     pub(crate) fn residuals_per_target(&self, term: usize) -> Option<Vec<T>> {
         let term = self.sweeps.terms.get(term)?;
-        let form = term.loss.least_squares().filter(|form| form.is_exact() && form.root() == CurvatureRoot::Diagonal)?;
+        let form =
+            term.loss.least_squares().filter(|form| form.is_exact() && form.root() == CurvatureRoot::Diagonal)?;
         let zeros = vec![T::ZERO; term.output.width()];
         let (mut residuals, mut roots) = (zeros.clone(), zeros.clone());
         let targets = if term.loss.targets() == Targets::Values { &zeros[..] } else { return None };

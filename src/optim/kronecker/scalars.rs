@@ -91,7 +91,13 @@ impl Scalars {
     }
 
     /// Averages and damping for a step at this loss, with this mean of the diagonal of the curvature, zero before it is known.
-    pub(super) fn at_loss(&self, loss: f64, curvature: f64, now: &KroneckerHyperparameters, is_quadratic: bool) -> Scalars {
+    pub(super) fn at_loss(
+        &self,
+        loss: f64,
+        curvature: f64,
+        now: &KroneckerHyperparameters,
+        is_quadratic: bool,
+    ) -> Scalars {
         let mut scalars = *self;
         scalars.minimum = now.minimum_damping * curvature;
         let kept = if scalars.is_underway { LOSS_KEPT } else { 0.0 };

@@ -17,8 +17,8 @@ use crate::variables::{Variables, pattern};
 /// Effective number of parameters below which the targets are nothing but noise.
 pub(in crate::optim) const FEWEST_PARAMETERS: f64 = 1e-3;
 
-/// First weight decay, relative to the mean square of the columns of the Jacobian.
-const FIRST_DECAY: f64 = 1e-3;
+/// First weight decay, relative to the mean square of the columns of the Jacobian. From a smaller one, the search may end where most of the noise is fitted.
+const FIRST_DECAY: f64 = 0.3;
 
 pub(super) fn refusal(reason: impl Into<String>) -> OptimizerError {
     OptimizerError::NoEvidence { reason: reason.into() }
@@ -175,7 +175,9 @@ impl DecayingWeights {
             return Ok(Misfit { loss: None, dispersion: None });
         }
         let Some(dispersion) = dispersion else {
-            return Err(refusal("the loss is neither a sum of squares, such as the mean squared error, nor a log-likelihood"));
+            return Err(refusal(
+                "the loss is neither a sum of squares, such as the mean squared error, nor a log-likelihood",
+            ));
         };
         let loss = objective.loss(variables.values())?.to_f64();
         Ok(Misfit { loss: Some(loss), dispersion: Some(dispersion) })
@@ -200,7 +202,17 @@ impl DecayingWeights {
         }
         let (parameters, squares) = (self.count(), self.squares(variables));
         let (Misfit { dispersion, .. }, epsilon) = (misfit, T::EPSILON.to_f64());
-        Ok(Linearization { triangle, groups, parameters, undecaying, rows, epsilon, sum_of_squares, squares, dispersion })
+        Ok(Linearization {
+            triangle,
+            groups,
+            parameters,
+            undecaying,
+            rows,
+            epsilon,
+            sum_of_squares,
+            squares,
+            dispersion,
+        })
     }
 }
 

@@ -116,7 +116,9 @@ impl<T: Real> Laplace<T> {
         let is_dual = m < n && has_decay;
         let numbers = n.saturating_mul(if is_dual { 4 * m } else { 3 * n });
         if numbers.saturating_mul(size_of::<f64>()) > MEMORY_BUDGET {
-            let reason = format!("{n} parameters and {m} residuals take {numbers} numbers of memory: name the variables of the last layer");
+            let reason = format!(
+                "{n} parameters and {m} residuals take {numbers} numbers of memory: name the variables of the last layer"
+            );
             return Err(refusal(reason));
         }
         if is_dual {

@@ -2,9 +2,9 @@
 
 use ndarray::{Array2, ArrayView2};
 
+use super::Laplace;
 use super::linearization::{DecayingWeights, Linearization, refusal};
 use super::prediction::{Link, PredictionWithStd};
-use super::Laplace;
 use crate::kernels::vector::dot;
 use crate::kernels::{Factor, Kernels};
 use crate::nn::{BatchError, Network, Targets};
@@ -61,9 +61,8 @@ impl<T: Real> Laplace<T> {
                 estimate.effective
             )));
         }
-        let noise = per_target.map(|units| {
-            units.into_iter().map(|unit| T::from_f64(square_of_noise.sqrt()) / unit).collect::<Vec<T>>()
-        });
+        let noise = per_target
+            .map(|units| units.into_iter().map(|unit| T::from_f64(square_of_noise.sqrt()) / unit).collect::<Vec<T>>());
         let link = match network.term_targets().next() {
             Some((Targets::Labels, _)) => Link::Softmax,
             Some((Targets::Probabilities, _)) if network.has_shared_probabilities() => Link::Softmax,
@@ -116,9 +115,8 @@ impl<T: Real> LaplacePosterior<T> {
         })?;
         let noise = |place: usize| self.noise.as_ref().map_or(T::ZERO, |noise| noise[place % width]);
         let std = std_of_mean.iter().enumerate().map(|(place, &std)| std.hypot(noise(place))).collect();
-        let array = |entries: Vec<T>| {
-            Array2::from_shape_vec((entries.len() / width, width), entries).expect("rows of outputs")
-        };
+        let array =
+            |entries: Vec<T>| Array2::from_shape_vec((entries.len() / width, width), entries).expect("rows of outputs");
         let [mean, std_of_mean, std] = [mean, std_of_mean, std].map(array);
         Ok(PredictionWithStd { mean, std_of_mean, std, freedom: self.freedom, link: self.link })
     }

@@ -34,7 +34,8 @@ impl<T: Real> PredictionWithStd<T> {
     /// with the residuals less the effective parameters as degrees of freedom, and the normal ones for known noise.
     pub fn interval(&self, level: f64) -> [Array2<T>; 2] {
         let quantile = T::from_f64(two_sided_quantile(level, self.freedom));
-        let end = |sign: T| Zip::from(&self.mean).and(&self.std).map_collect(|&mean, &std| mean + sign * quantile * std);
+        let end =
+            |sign: T| Zip::from(&self.mean).and(&self.std).map_collect(|&mean, &std| mean + sign * quantile * std);
         [end(-T::ONE), end(T::ONE)]
     }
 

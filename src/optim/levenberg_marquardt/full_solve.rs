@@ -1,6 +1,5 @@
 //! A full solve over variables.
 
-
 use super::training::decays;
 use crate::optim::{OptimizerError, OptimizerResult};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
