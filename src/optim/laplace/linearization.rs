@@ -18,7 +18,7 @@ use crate::variables::{Variables, pattern};
 pub(in crate::optim) const FEWEST_PARAMETERS: f64 = 1e-3;
 
 /// First weight decay, relative to the mean square of the columns of the Jacobian. From a smaller one, the search may end where most of the noise is fitted.
-const FIRST_DECAY: f64 = 0.3;
+const FIRST_DECAY: f64 = 0.1;
 
 pub(super) fn refusal(reason: impl Into<String>) -> OptimizerError {
     OptimizerError::NoEvidence { reason: reason.into() }

@@ -19,6 +19,9 @@ const EARLY_ITERATIONS: usize = 20;
 /// Relative change of the weight decay below which it has nearly settled.
 const NEARLY_SETTLED: f64 = 0.1;
 
+/// Factor of the first weight decay of a second search, where the first one has ended with weights of zero.
+const SMALLER: f64 = 0.01;
+
 /// Relative change of the weight decay below which it has settled.
 const SETTLED: f64 = 1e-4;
 
@@ -151,7 +154,8 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         let (mean_square, first_decay) = (start.mean_square(), start.first_decay()?);
         let mut decays = vec![if decay == 0.0 { first_decay } else { decay }; weights.decays()];
         let [smallest, largest] = [T::EPSILON.to_f64().powi(2) * mean_square, mean_square / T::EPSILON.to_f64()];
-        let (mut rounds, mut is_early, mut earlier) = (0, true, None);
+        let before = (decay == 0.0).then(|| variables.values().to_vec());
+        let (mut rounds, mut is_early, mut earlier, mut before) = (0, true, None, before);
         loop {
             rounds += 1;
             let mut solver = self.clone();
@@ -172,10 +176,20 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
             let changes = next.iter().zip(&decays).map(|(next, decay)| (next / decay - 1.0).abs());
             let change = changes.fold(0.0, |most, change| if change <= most { most } else { change });
             let is_last = change < SETTLED && !(is_early && report.status == Status::MaxIterations)
-                || rounds == ROUNDS
+                || rounds >= ROUNDS
                 || has_failed(report.status)
                 || !(next.iter().all(|decay| decay.is_finite()) && estimate.determined > FEWEST_PARAMETERS)
                 || next.iter().all(|&decay| decay <= smallest);
+            if is_last
+                && estimate.determined <= FEWEST_PARAMETERS
+                && !has_failed(report.status)
+                && let Some(before) = before.take()
+            {
+                variables.values_mut().copy_from_slice(&before);
+                decays.fill(SMALLER * first_decay);
+                (is_early, earlier) = (true, Some(report));
+                continue;
+            }
             if is_last {
                 let is_settled =
                     change < SETTLED && !has_failed(report.status) && report.status != Status::MaxIterations;
