@@ -70,7 +70,7 @@ impl DecayingWeights {
         for variable in taken {
             columns.push(variable.range());
             let decays_too = !matches(exclusions, variables.name(variable));
-            let group = decays_too.then(|| if is_per_variable { decays } else { 0 });
+            let group = decays_too.then_some(if is_per_variable { decays } else { 0 });
             decays = group.map_or(decays, |group| decays.max(group + 1));
             groups.resize(groups.len() + variable.len(), group);
         }
