@@ -28,7 +28,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut network = layers.compile(&mut variables, 1, MeanSquaredError)?;
     network.batch(&[x.view()], &[y.view()])?;
     let found = LevenbergMarquardt::new().minimize_variables_by_evidence(&mut network, &mut variables)?;
-    println!("{found}\n");
+    println!(
+        "{:.1} of {} parameters are determined; noise {:.3}\n",
+        found.effective_parameters,
+        found.parameters,
+        found.target_noise()
+    );
 
     let posterior = Laplace::new().with_weight_decay(found.weight_decay).fit(&mut network, &variables)?;
     let grid = Array2::from_shape_fn((201, 1), |(i, _)| 0.04 * i as f64 - 4.0);

@@ -31,7 +31,7 @@ const SETTLED: f64 = 1e-4;
 pub struct Evidence<T> {
     /// Report of the last solve, with the work of all.
     pub report: Report<T>,
-    /// Weight decay `α / β` of the last solve, in the unit of [`with_weight_decay`](LevenbergMarquardt::with_weight_decay).
+    /// Weight decay `α / β` of the last solve, that of the first variable where each has its own, in the unit of [`with_weight_decay`](LevenbergMarquardt::with_weight_decay).
     pub weight_decay: T,
     /// The weight decays [of each variable](LevenbergMarquardt::with_decay_per_variable) that decays, in their order, or the one.
     pub weight_decays: Vec<T>,
@@ -101,7 +101,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     /// effective number of parameters and `H = β JᵀJ + α` (MacKay 1992; Foresee & Hagan 1997). No rows are held back for validation.
     ///
     /// Inputs and targets should be of about 1, as [`Normalization`](crate::nn::Normalization) makes them: all weights decay alike. The search
-    /// begins at the solver's own weight decay, or at a small one; [excluded](Self::exclude_from_weight_decay) variables do not decay. Other
+    /// begins at the solver's own weight decay, or at a large one, and again at a small one where that leaves no weights; [excluded](Self::exclude_from_weight_decay) variables do not decay. Other
     /// settings hold for each solve. `γ` takes `2mn² + O(n³)` flops and `n²` numbers of memory.
     ///
     /// ```
@@ -125,7 +125,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ///
     /// # Errors
     ///
-    /// [`OptimizerError::NoEvidence`] for losses that are no sums of squares, problems with bounds, and where nothing decays or not
+    /// [`OptimizerError::NoEvidence`](crate::optim::OptimizerError::NoEvidence) for losses that are neither sums of squares nor log-likelihoods, problems with bounds, and where nothing decays or not
     /// enough residuals remain; else as [`minimize_variables`](Self::minimize_variables). The variables are unchanged then.
     pub fn minimize_variables_by_evidence(
         &self,
