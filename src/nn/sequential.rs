@@ -1,9 +1,11 @@
 //! Layers, one after the other.
 
+use ndarray::ArrayView2;
+
 use super::{
     Activation, AveragePooling2D, Conv2D, Dense, Dropout, Embedding, Flatten, Function, GRU, GlobalAveragePooling1D,
     GlobalAveragePooling2D, Initializer, LSTM, Layer, LayerNormalization, Loss, Masking, MaxPooling2D, Network,
-    NetworkError, Node, Recorder, Reshape, Residual, Shape, SimpleRNN, Tape, TapeError,
+    NetworkError, Node, Normalization, Recorder, Reshape, Residual, Shape, SimpleRNN, Tape, TapeError,
 };
 use crate::real::Real;
 use crate::variables::Variables;
@@ -112,6 +114,38 @@ impl<T: Real> Sequential<T> {
     pub fn push(mut self, layer: impl Layer<T> + 'static) -> Self {
         self.layers.push(Box::new(layer));
         self
+    }
+
+    /// Puts a [`Normalization`] of the inputs before the first layer, and an inverted one of the targets after the last, both adapted to these data:
+    /// a training is the same in all units, and predictions have the unit of the targets. The first layer becomes the second, `1.weight`; means and
+    /// deviations are variables that are not trained, and saved with the others.
+    ///
+    /// ```
+    /// use marquardt::nn::{MeanSquaredError, Sequential};
+    /// use marquardt::train::Trainer;
+    /// use marquardt::{LevenbergMarquardt, Variables};
+    /// use ndarray::Array2;
+    ///
+    /// let x = Array2::from_shape_fn((40, 1), |(i, _)| 1500.0 + 10.0 * i as f64);
+    /// let y = x.mapv(|x| 2e5 + 1e5 * (x / 100.0).sin());
+    ///
+    /// let layers = Sequential::new(1).dense(10).tanh().dense(1).normalized(x.view(), y.view())?;
+    /// let (mut variables, mut optimizer) = (Variables::new(), LevenbergMarquardt::new());
+    /// let mut network = layers.compile(&mut variables, 0, MeanSquaredError)?;
+    /// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(100);
+    /// trainer.fit(&[x.view()], &[y.view()])?;
+    /// let errors = trainer.predict(&[x.view()])? - &y;
+    /// assert!(errors.iter().all(|error: &f64| error.abs() < 2e3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Normalization::adapt`].
+    pub fn normalized(mut self, inputs: ArrayView2<'_, T>, targets: ArrayView2<'_, T>) -> Result<Self, NetworkError> {
+        let (first, last) = (Normalization::new().adapt(inputs)?, Normalization::new().adapt(targets)?);
+        self.layers.insert(0, Box::new(first));
+        Ok(self.push(last.inverted()))
     }
 
     /// Adds a [`Dense`] layer with `units` outputs, and biases that start at zero.

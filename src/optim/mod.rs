@@ -29,6 +29,7 @@
 //! | [`FirstOrder`] with an own [`UpdateRule`] | your own |
 //! | [`MovingAverage`] | averaged weights beside any optimizer |
 //! | [`Groups`] | several optimizers, each for some of the variables |
+//! | [`Laplace`] | predictions with error bars, after training |
 //! | [`Schedule`] | hyperparameters that change with the steps |
 
 mod convention;
@@ -40,6 +41,7 @@ mod gradients;
 mod groups;
 mod hyperparameter_table;
 mod kronecker;
+mod laplace;
 mod layout;
 mod levenberg_marquardt;
 mod moving_average;
@@ -57,6 +59,7 @@ pub use from_name::from_name;
 pub use groups::Groups;
 use hyperparameter_table::hyperparameter_builders;
 pub use kronecker::{KroneckerLevenbergMarquardt, KroneckerStep};
+pub use laplace::{Laplace, LaplacePosterior, PredictionWithStd};
 pub use levenberg_marquardt::Evidence;
 pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;

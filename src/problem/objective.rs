@@ -34,6 +34,12 @@ pub trait Objective<T: Real> {
     fn kronecker_factored(&mut self) -> Result<&mut dyn KroneckerFactored<T>, NotKroneckerFactored> {
         Err(NotKroneckerFactored::Layers)
     }
+
+    /// Factor of the negative log-likelihood in the loss: `1 / rows` for the mean cross-entropy of the rows. `None`, the default, if the
+    /// loss is no such multiple, as squared errors are none before their noise is known.
+    fn dispersion(&self) -> Option<T> {
+        None
+    }
 }
 
 /// A loss that is not a sum of squares, and has no Gauss–Newton form.

@@ -22,12 +22,14 @@ pub(crate) struct TrainingSettings {
     pub(crate) exclusions: Vec<String>,
     /// Steps become shorter where they fit the noise of their minibatches.
     pub(crate) averages_noise: bool,
+    /// The evidence has a weight decay of its own for each variable.
+    pub(crate) decay_per_variable: bool,
 }
 
 impl Default for TrainingSettings {
     fn default() -> Self {
         let hyperparameters = HYPERPARAMETERS.map(|spec| spec.default.into());
-        TrainingSettings { hyperparameters, exclusions: Vec::new(), averages_noise: false }
+        TrainingSettings { hyperparameters, exclusions: Vec::new(), averages_noise: true, decay_per_variable: false }
     }
 }
 

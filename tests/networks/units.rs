@@ -1,6 +1,7 @@
 //! Units of inputs and targets, and the normalisation that makes a training independent of them.
 
 use marquardt::nn::{MeanSquaredError, NetworkError, Normalization, Sequential};
+use marquardt::optim::KroneckerLevenbergMarquardt;
 use marquardt::train::Trainer;
 use marquardt::{LevenbergMarquardt, Real, Variables};
 use ndarray::{Array2, array};
@@ -48,6 +49,18 @@ fn trained<T: Real>(units: Units, (rows, batch, epochs): (usize, usize, usize)) 
     share(&trainer.predict(&[x.view()]).unwrap(), &y)
 }
 
+/// The same by K-FAC, between the layers of `Sequential::normalized`.
+fn trained_by_factors<T: Real>(units: Units) -> f64 {
+    let mut optimizer = KroneckerLevenbergMarquardt::new();
+    let [x, y] = data::<T>(units, 96);
+    let layers = Sequential::new(1).dense(10).tanh().dense(1).normalized(x.view(), y.view()).unwrap();
+    let mut variables = Variables::new();
+    let mut network = layers.compile(&mut variables, 0, MeanSquaredError).unwrap();
+    let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(5);
+    trainer.fit(&[x.view()], &[y.view()]).unwrap();
+    share(&trainer.predict(&[x.view()]).unwrap(), &y)
+}
+
 fn solved<T: Real>(units: Units, iterations: usize) -> f64 {
     let [x, y] = data::<T>(units, 60);
     let mut variables = Variables::new();
@@ -67,6 +80,7 @@ fn check<T: Real>(units: Units) {
     for terms in [(20, 20, 10), (200, 200, 6), (96, 32, 2)] {
         is_alike(&format!("{terms:?}"), trained::<T>(units, terms), trained::<T>(PLAIN, terms));
     }
+    is_alike("K-FAC", trained_by_factors::<T>(units), trained_by_factors::<T>(PLAIN));
     is_alike("full solve", solved::<T>(units, 8), solved::<T>(PLAIN, 8));
 }
 

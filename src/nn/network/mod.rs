@@ -3,9 +3,11 @@
 mod derivatives;
 mod inference;
 mod kronecker;
+mod likelihood;
 mod loss_sweeps;
 mod loss_tile;
 mod objective;
+mod output_jacobian;
 mod predictions;
 mod products;
 mod ranks;

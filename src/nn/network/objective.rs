@@ -36,6 +36,10 @@ impl<T: Real> Objective<T> for Network<T> {
         self.plan_factors()?;
         Ok(self)
     }
+
+    fn dispersion(&self) -> Option<T> {
+        self.dispersion_of_losses()
+    }
 }
 
 /// The parameters are all variables, and a sample has a residual for each number of its outputs, term after term. The

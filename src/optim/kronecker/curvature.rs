@@ -135,6 +135,21 @@ impl<T: Real> KroneckerCurvature<T> {
         }
     }
 
+    /// Mean of the diagonal of the approximate Gauss–Newton matrix of the active blocks; zero before there are factors.
+    pub(super) fn mean_diagonal(&self) -> f64 {
+        let factors = self.factors.latest();
+        let (mut sum, mut count) = (0.0, 0);
+        for block in (0..self.active.len()).filter(|&block| self.active[block]) {
+            let [(inputs, n, full_inputs), (_, m, full_outputs)] = self.sample.places(block);
+            let range = self.sample.range(block);
+            let (a, g) = factors[range].split_at(inputs.len());
+            let of_inputs = if n == 0 { 1.0 } else { trace(a, (n, full_inputs)) };
+            sum += of_inputs * trace(g, (m, full_outputs));
+            count += n.max(1) * m;
+        }
+        sum / count.max(1) as f64
+    }
+
     /// The first active block whose sample holds NaN or infinity.
     pub(super) fn first_non_finite(&self) -> Option<usize> {
         let numbers = |block| &self.sample.numbers()[self.sample.range(block)];

@@ -31,7 +31,7 @@ const SLOT: &str = "momentum";
 ///
 /// In a step, on a minibatch of loss `L` and gradient `g`:
 ///
-/// 1. `e ← 0.9 e + 0.1 L`, and `λ = max(c · e, minimum_damping)`, where `c` begins as `loss_damping`,
+/// 1. `e ← 0.9 e + 0.1 L`, and `λ = max(c · e, minimum_damping · tr F / n)` with the factors' `F`, where `c` begins as `loss_damping`,
 /// 2. every [`factor_interval`](Self::with_factor_interval) steps: moving averages of `A` and `G`, from a
 ///    [part](Self::with_factor_share) of the rows,
 /// 3. every [`inverse_interval`](Self::with_inverse_interval) steps: the inverses of `A + π √λ` and `G + √λ / π`, where `π`

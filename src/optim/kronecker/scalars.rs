@@ -38,6 +38,8 @@ pub(super) struct Scalars {
     /// Slope along the direction when its length was computed last.
     pub(super) slope: f64,
     pub(super) damping: f64,
+    /// Least damping of the step at work; not saved.
+    pub(super) minimum: f64,
     /// Factor of the damping's share of the loss.
     pub(super) caution: f64,
     /// Factor of the damping where the quadratic model has failed.
@@ -72,12 +74,32 @@ impl Scalars {
         let [loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, renewals, is_underway] =
             numbers;
         let [is_distrusted, is_underway] = [is_distrusted, is_underway].map(|number| number != 0.0);
-        Scalars { loss, length, slope, damping, caution, increase, lowest, is_distrusted, batch, renewals, is_underway }
+        Scalars {
+            loss,
+            length,
+            slope,
+            damping,
+            minimum: 0.0,
+            caution,
+            increase,
+            lowest,
+            is_distrusted,
+            batch,
+            renewals,
+            is_underway,
+        }
     }
 
-    /// Averages and damping for a step at this loss.
-    pub(super) fn at_loss(&self, loss: f64, now: &KroneckerHyperparameters, is_quadratic: bool) -> Scalars {
+    /// Averages and damping for a step at this loss, with this mean of the diagonal of the curvature, zero before it is known.
+    pub(super) fn at_loss(
+        &self,
+        loss: f64,
+        curvature: f64,
+        now: &KroneckerHyperparameters,
+        is_quadratic: bool,
+    ) -> Scalars {
         let mut scalars = *self;
+        scalars.minimum = now.minimum_damping * curvature;
         let kept = if scalars.is_underway { LOSS_KEPT } else { 0.0 };
         scalars.loss = kept * scalars.loss + (1.0 - kept) * loss;
         scalars.is_distrusted = false;
@@ -89,8 +111,8 @@ impl Scalars {
             scalars.lowest = scalars.loss;
         }
         scalars.damping = match (is_quadratic, scalars.is_underway) {
-            (true, true) => scalars.damping.max(now.minimum_damping),
-            (true, false) => now.damping.max(now.minimum_damping),
+            (true, true) => scalars.damping.max(scalars.minimum),
+            (true, false) => now.damping.max(scalars.minimum),
             (false, _) => scalars.loss_damping(now),
         };
         scalars
@@ -112,14 +134,14 @@ impl Scalars {
 
     /// The damping in proportion to the loss.
     pub(super) fn loss_damping(&self, now: &KroneckerHyperparameters) -> f64 {
-        (self.caution * now.loss_damping * self.loss).max(now.minimum_damping) * self.increase
+        (self.caution * now.loss_damping * self.loss).max(self.minimum) * self.increase
     }
 
     /// Moves the damping by the gain ratio of a step, the actual over the predicted change of the loss.
-    pub(super) fn judge(&mut self, gain: f64, now: &KroneckerHyperparameters) {
+    pub(super) fn judge(&mut self, gain: f64) {
         let change = GAIN_FACTOR.powi(GAIN_INTERVAL as i32);
         if gain > 0.75 {
-            self.damping = (self.damping * change).max(now.minimum_damping);
+            self.damping = (self.damping * change).max(self.minimum);
         } else if !(gain >= 0.25) {
             self.damping /= change;
         }
@@ -150,7 +172,7 @@ mod tests {
         let now = KroneckerSettings::default().at(0).unwrap();
         losses.into_iter().fold(Scalars::new(), |scalars, loss| Scalars {
             is_underway: true,
-            ..scalars.at_loss(loss, &now, is_quadratic)
+            ..scalars.at_loss(loss, 1.0, &now, is_quadratic)
         })
     }
 
@@ -175,11 +197,11 @@ mod tests {
         scalars.distrust();
         assert!((scalars.damping / damping - INCREASE).abs() < 1e-12 && scalars.is_distrusted);
         for _ in 0..30 {
-            scalars = scalars.at_loss(1.0, &now, false);
+            scalars = scalars.at_loss(1.0, 1.0, &now, false);
         }
         assert_eq!((scalars.damping, scalars.is_distrusted), (damping, false));
         scalars.distrust();
-        (0..10).for_each(|_| scalars = scalars.at_loss(1.0, &now, false));
+        (0..10).for_each(|_| scalars = scalars.at_loss(1.0, 1.0, &now, false));
         let increase = scalars.increase;
         scalars.distrust();
         assert!(increase > RECENT && scalars.increase == increase * INCREASE_AGAIN);

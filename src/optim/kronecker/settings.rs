@@ -132,7 +132,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         /// the moving average of the loss is adjusted by [`with_effective_parameters`](Self::with_effective_parameters), from a
         /// twentieth of this to thirty times as much, and more for minibatches of fewer than 64 rows, in inverse proportion.
         with_loss_damping = "loss_damping";
-        /// The least damping; 1e-6 unless set.
+        /// The least damping, relative to the mean of the diagonal of the Gauss–Newton matrix, so that it is the same in all units of the loss; 1e-6 unless set.
         with_minimum_damping = "minimum_damping";
         /// The damping of the first step of [`KroneckerStep::Quadratic`]; 0.003 unless set.
         with_damping = "damping";

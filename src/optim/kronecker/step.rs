@@ -84,7 +84,7 @@ impl<T: Real> KroneckerMemory<T> {
             self.add_decay(T::from_f64(now.weight_decay), variables.values());
         }
 
-        let mut scalars = self.scalars.at_loss(loss.to_f64(), now, is_quadratic);
+        let mut scalars = self.scalars.at_loss(loss.to_f64(), curvature.mean_diagonal(), now, is_quadratic);
         self.renew(curvature, &mut scalars, &plan, variables)?;
         curvature.precondition(&self.gradients, &mut self.direction);
 
@@ -101,7 +101,7 @@ impl<T: Real> KroneckerMemory<T> {
         let (mut loss_after, mut applied) = (None, true);
         if is_quadratic && (steps + 1).is_multiple_of(GAIN_INTERVAL) {
             let after = problem.loss_at(&self.values)?;
-            scalars.judge((after - loss).to_f64() / (combination.predicted * factor), now);
+            scalars.judge((after - loss).to_f64() / (combination.predicted * factor));
             applied = after.is_finite();
             loss_after = applied.then_some(after);
         }
@@ -156,6 +156,11 @@ impl<T: Real> KroneckerMemory<T> {
             curvature.average(now.factor_decay);
             scalars.renewals += 1.0;
             scalars.batch = curvature.sample.batch() as f64;
+            if !scalars.is_underway {
+                let mean = curvature.mean_diagonal();
+                scalars.minimum = now.minimum_damping * if mean > 0.0 { mean } else { 1.0 };
+                scalars.damping = scalars.damping.max(scalars.minimum);
+            }
         }
         let most = if is_quadratic || scalars.is_underway { 1 } else { FIRST_INVERSIONS };
         let inversions = if inverses { most } else { 0 };

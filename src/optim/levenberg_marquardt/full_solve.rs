@@ -1,7 +1,5 @@
 //! A full solve over variables.
 
-use std::ops::Range;
-
 use super::training::decays;
 use crate::optim::{OptimizerError, OptimizerResult};
 use crate::problem::selected::{Selected, SelectionMemory, count, gather, scatter};
@@ -71,6 +69,25 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         variables: &mut Variables<T>,
         observer: &mut (impl Observer<T> + ?Sized),
     ) -> OptimizerResult<Report<T>> {
+        let [_, _, decay, ..] = self.settings.training.at(0)?;
+        let ridge = if decay > 0.0 {
+            let decays = decays(&self.settings.training.exclusions, variables);
+            let trainable = variables.trainable_ranges().into_iter().flatten();
+            trainable.map(|j| T::from_f64(decay) * decays[j]).collect()
+        } else {
+            Vec::new()
+        };
+        self.minimize_with_ridge(objective, variables, ridge, observer)
+    }
+
+    /// Minimises the loss and `½ Σ ridge_j x_j²` over the trainable entries; without a ridge if it is empty.
+    pub(super) fn minimize_with_ridge(
+        &self,
+        objective: &mut dyn Objective<T>,
+        variables: &mut Variables<T>,
+        ridge: Vec<T>,
+        observer: &mut (impl Observer<T> + ?Sized),
+    ) -> OptimizerResult<Report<T>> {
         let columns = variables.trainable_ranges();
         if columns.is_empty() {
             return Err(OptimizerError::NothingToTrain);
@@ -87,7 +104,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         memory.bounds = problem.domain().bounds().map(|bounds| bounds.of_columns(&columns));
         let mut start = vec![T::ZERO; count(&columns)];
         gather(&mut start, variables.values(), &columns);
-        let solver = self.for_weights(variables, &columns)?;
+        let solver = self.for_weights(ridge);
         let report = if start.len() == variables.values().len() {
             solver.minimize_observed(problem, &start, observer)?
         } else {
@@ -100,15 +117,11 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
 
     /// Returns the same solver, with the scaling of weights unless another was set. A unit may lose its influence: where it is a rectifier,
     /// the best step often leads past its kink, and steps that stop short of it would never end.
-    fn for_weights(&self, variables: &Variables<T>, columns: &[Range<usize>]) -> OptimizerResult<Self> {
+    fn for_weights(&self, ridge: Vec<T>) -> Self {
         let mut settings = self.settings.clone();
         settings.formed_scaling = Scaling::OF_WEIGHTS;
         settings.influence_refusals = INFLUENCE_REFUSALS;
-        let [_, _, decay, ..] = settings.training.at(0)?;
-        if decay > 0.0 {
-            let decays = decays(&settings.training.exclusions, variables);
-            settings.ridge = columns.iter().cloned().flatten().map(|j| T::from_f64(decay) * decays[j]).collect();
-        }
-        Ok(LevenbergMarquardt { damping: self.damping.clone(), settings, carried: None })
+        settings.ridge = ridge;
+        LevenbergMarquardt { damping: self.damping.clone(), settings, carried: None }
     }
 }

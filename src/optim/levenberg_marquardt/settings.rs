@@ -50,15 +50,21 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self
     }
 
-    /// Whether the learning rate falls once steps fit no more than the noise of their own minibatch; false by default.
+    /// Whether the learning rate falls once steps fit no more than the noise of their own minibatch; true by default.
     ///
-    /// That is so where the losses of ten minibatches, before the steps on them, are lower than those of the ten before by less than a fiftieth of
-    /// what the steps removed, twice in a row. After `s` steps of this kind the rate is `1 / (1 + s)` of the one that was set, as in a mean of what the
-    /// minibatches ask for. Of data without noise it stays as it is while losses fall from minibatch to
-    /// minibatch; near the accuracy that a network can reach they do not, and the last digits take more steps.
+    /// That is so where steps remove more than a third of the loss of their minibatch, but losses before the steps have not fallen by a tenth over twice as many steps as those
+    /// before (10, 20, 40, …). After `s` more steps the rate is `(1 + s)^(−3/4)` of the one that was set, as in a mean of what the minibatches ask for. Of data without noise, and of minibatches with
+    /// several times as many residuals as parameters, it stays as it is.
     /// [`DampedStep::learning_rate`](crate::optim::DampedStep::learning_rate) has the rate of a step.
     pub fn with_noise_averaging(mut self, averages_noise: bool) -> Self {
         self.settings.training.averages_noise = averages_noise;
+        self
+    }
+
+    /// Whether [`minimize_variables_by_evidence`](Self::minimize_variables_by_evidence) finds a weight decay for each variable, such as the weights of a layer and its biases,
+    /// instead of one for all; false by default.
+    pub fn with_decay_per_variable(mut self, decay_per_variable: bool) -> Self {
+        self.settings.training.decay_per_variable = decay_per_variable;
         self
     }
 

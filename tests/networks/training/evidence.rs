@@ -2,7 +2,7 @@
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::SeedableRng;
-use marquardt::nn::{Huber, MeanSquaredError, Network, Normalization, Sequential};
+use marquardt::nn::{BinaryCrossentropy, Huber, MeanSquaredError, Network, Normalization, Sequential};
 use marquardt::optim::{Evidence, OptimizerError};
 use marquardt::{LevenbergMarquardt, Real, Variables};
 use nalgebra::{DMatrix, DVector};
@@ -62,6 +62,58 @@ fn the_evidence_of_a_linear_model_is_largest() {
     assert!(variables.values().iter().zip(&ridge).all(|(found, expected)| (found - expected).abs() < 1e-8));
     let errors = (&x * &ridge - &y).norm_squared();
     assert!((found.target_noise().powi(2) - errors / (m - found.effective_parameters)).abs() < 1e-9);
+}
+
+/// With a weight decay for each variable, the evidence is largest in both.
+#[test]
+fn each_variable_may_have_its_own_decay() {
+    let (found, _) = solve_line(&LevenbergMarquardt::new().with_decay_per_variable(true));
+    let [weight, bias] = found.weight_decays[..] else { panic!("{found}") };
+    let (beta, data) = (found.noise.powi(-2), line());
+    let at = |a: f64, b: f64| {
+        log_marginal(&data, [weight * beta * a.exp(), weight * beta * a.exp(), bias * beta * b.exp()], beta)
+    };
+    assert!(found.is_settled && (found.log_evidence - at(0.0, 0.0)).abs() < 1e-8, "{found}");
+    for (a, b) in [(0.02, 0.0), (-0.02, 0.0), (0.0, 0.02), (0.0, -0.02)] {
+        assert!(at(a, b) < found.log_evidence - 1e-6, "{a}, {b}: {} is above {found}", at(a, b));
+    }
+    let (one, _) = solve_line(&LevenbergMarquardt::new());
+    assert!(one.log_evidence < found.log_evidence && one.weight_decays.len() == 1);
+}
+
+/// Of a logistic regression, weight decay and evidence are those of Laplace's approximation, written out.
+#[test]
+fn cross_entropies_have_evidence() {
+    let mut data = line();
+    let mut random = ChaCha8Rng::seed_from_u64(4);
+    for (x, y) in data.x.rows().into_iter().zip(data.y.iter_mut()) {
+        let noise: f64 = StandardNormal.sample(&mut random);
+        *y = f64::from(u8::from(2.0 * x[0] - x[1] + noise > 0.0));
+    }
+    let mut variables = Variables::new();
+    let mut network = Sequential::new(2).dense(1).compile(&mut variables, 0, BinaryCrossentropy).unwrap();
+    let found =
+        LevenbergMarquardt::new().minimize_variables_by_evidence(data.bind(&mut network), &mut variables).unwrap();
+    let (m, x) = (30.0, variables.values());
+    let (mut hessian, mut likelihood) = (DMatrix::zeros(3, 3), 0.0);
+    let alpha = m * found.weight_decay;
+    let mut gradient = DVector::from_column_slice(x) * alpha;
+    for (row, y) in data.x.rows().into_iter().zip(&data.y) {
+        let at = DVector::from_vec(vec![row[0], row[1], 1.0]);
+        let p = 1.0 / (1.0 + (-at.dot(&DVector::from_column_slice(x))).exp());
+        hessian += &at * at.transpose() * (p * (1.0 - p));
+        gradient += &at * (p - y);
+        likelihood += (y * p + (1.0 - y) * (1.0 - p)).ln();
+    }
+    assert!(found.is_settled && gradient.norm() < 1e-5, "{gradient}; {found}");
+    let inverse = (&hessian + DMatrix::identity(3, 3) * alpha).try_inverse().unwrap();
+    let squares: f64 = x.iter().map(|x| x * x).sum();
+    let determined = 3.0 - alpha * inverse.trace();
+    assert!(
+        (determined - found.effective_parameters).abs() < 1e-6 && (alpha * squares / determined - 1.0).abs() < 1e-3
+    );
+    let evidence = likelihood - 0.5 * alpha * squares + 1.5 * alpha.ln() + 0.5 * inverse.determinant().ln();
+    assert!((evidence - found.log_evidence).abs() < 1e-6, "{evidence}: {found}");
 }
 
 /// A bias that does not decay has a prior that is flat: the limit of a wide one, over its density.
@@ -204,7 +256,7 @@ fn what_has_no_evidence_is_refused() {
     };
     let mut variables = Variables::new();
     let mut network = Sequential::new(2).dense(1).compile(&mut variables, 0, Huber::default()).unwrap();
-    check(data.bind(&mut network), &mut variables, &[], "not a sum of squares");
+    check(data.bind(&mut network), &mut variables, &[], "neither a sum of squares");
     let (mut network, mut variables) = linear(2);
     check(data.bind(&mut network), &mut variables, &["*"], "excluded");
     let same = Data { x: Array2::zeros((30, 2)), y: data.y.clone() };

@@ -8,6 +8,7 @@ mod errors;
 mod evidence;
 mod freezing;
 mod full_solve;
+mod laplace;
 mod noise;
 mod problems;
 mod properties;

@@ -38,8 +38,8 @@ fn error(make: fn() -> Box<dyn Optimizer<f64>>) -> f64 {
 /// An exact step fits the noise of its 32 rows; their mean does not.
 #[test]
 fn the_noise_of_minibatches_averages_out() {
-    let averaged = error(|| Box::new(LevenbergMarquardt::new().with_noise_averaging(true)));
-    let every = error(|| Box::new(LevenbergMarquardt::new()));
+    let averaged = error(|| Box::new(LevenbergMarquardt::new()));
+    let every = error(|| Box::new(LevenbergMarquardt::new().with_noise_averaging(false)));
     let adam = error(|| Box::new(Adam::new(0.01)));
-    assert!(averaged < 0.015 && averaged < adam && averaged < 0.4 * every, "{averaged}, {every}; Adam {adam}");
+    assert!(averaged <= 0.0115 && averaged < adam && averaged < 0.4 * every, "{averaged}, {every}; Adam {adam}");
 }
