@@ -102,6 +102,7 @@ impl PoseGraphSolver {
             start.place::<P>(&mut started)?;
             built.move_to(&started)?;
             let cost = match &self.graduated {
+                None if start == Start::Given => given_cost,
                 None => built.problem.cost()?,
                 Some(graduated) => graduated.cost(&mut built.problem, &closures)?,
             };
