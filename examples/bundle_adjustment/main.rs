@@ -21,11 +21,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use marquardt::LevenbergMarquardt;
 use marquardt::curve::LegendPlace;
 use marquardt::graph::{Bundle, BundleReport, BundleSolver, GraphError};
 use marquardt::linear::LinearSolver;
-use marquardt::solver::damping::GainRatio;
 use options::Options;
 
 /// Width and height of the picture, in pixels.
@@ -80,13 +78,14 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 
 /// Adjusts a bundle.
 fn adjust(bundle: &mut Bundle, options: &Options) -> Result<BundleReport, GraphError> {
-    let solver = LevenbergMarquardt::new()
+    let bundles = BundleSolver::new();
+    let solver = bundles
+        .solver()
+        .clone()
         .with_ftol(options.ftol)
         .with_max_iterations(options.max_iterations)
-        .with_damping(GainRatio::new(1e-4).into())
-        .with_linear_solver(options.form.map_or(LinearSolver::Auto, LinearSolver::Always))
-        .with_polish(false);
-    let bundles = BundleSolver::new().with_solver(solver);
+        .with_linear_solver(options.form.map_or(LinearSolver::Auto, LinearSolver::Always));
+    let bundles = bundles.with_solver(solver);
     options.loss.map_or(bundles.clone(), |loss| bundles.with_loss(loss, options.scale)).solve(bundle)
 }
 

@@ -555,9 +555,10 @@ impl<T: Real> Problem<T> {
             .map_err(SolveError::Evaluation)?
             .map_err(|error| SolveError::no_plan(error, usize::MAX))?;
         let columns = active.column_blocks_of_all();
-        let blocks_of = |of_columns: Vec<usize>| {
-            let blocks = (0..columns.len()).filter(|&block| columns[block].is_some_and(|k| of_columns.contains(&k)));
-            blocks.collect::<Vec<_>>()
+        // Both are in ascending order.
+        let is_among = |all: &[usize], k: Option<usize>| k.is_some_and(|k| all.binary_search(&k).is_ok());
+        let blocks_of = |of_columns: Vec<usize>| -> Vec<usize> {
+            (0..columns.len()).filter(|&block| is_among(&of_columns, columns[block])).collect()
         };
         let is_held = active.held_by_bounds(normal.gradient());
         let outcome = if is_held.contains(&true) { Err(normal) } else { normal.into_inverse() };

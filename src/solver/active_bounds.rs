@@ -33,10 +33,10 @@ pub(crate) fn bounds_of<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P) -> Re
         return Err(SolveError::WrongBoundsLength { expected, found });
     }
     if let Some(manifold) = problem.domain().manifold().filter(|_| !bounds.is_unbounded()) {
-        let reached: Vec<_> = (0..manifold.tangent_size()).filter_map(|j| manifold.coordinate(j)).collect();
-        // Coordinates come in the order of the entries of a step.
-        let is_reached = |i: usize| reached.binary_search(&i).is_ok();
-        if (0..bounds.len()).any(|i| bounds.is_bounded(i) && !is_reached(i)) {
+        let mut is_reached = vec![false; bounds.len()];
+        let reached = (0..manifold.tangent_size()).filter_map(|j| manifold.coordinate(j));
+        reached.for_each(|coordinate| is_reached[coordinate] = true);
+        if (0..bounds.len()).any(|i| bounds.is_bounded(i) && !is_reached[i]) {
             return Err(SolveError::OnManifold { what: "bounds of coordinates that no single entry of a step moves" });
         }
     }

@@ -15,8 +15,8 @@ fn bundles_are_adjusted_saved_and_drawn() {
     assert!(folder.read("scene.svg").contains("cameras"));
     let again = folder.run(&["bundle", "adjusted.txt", "--json"]).json();
     assert!((again["given_error"].as_f64().unwrap() - 1.3476).abs() < 1e-4, "{again}");
-    let robust = folder.run(&["bundle", "problem.txt", "--robust"]);
-    assert!(robust.solved().contains("observations beyond 1 pixels: "), "{robust:?}");
+    let robust = folder.run(&["bundle", "problem.txt", "--robust"]).solved();
+    assert!(robust.contains("observations beyond 1 pixels: "), "{robust}");
     // The same in the format of COLMAP.
     folder.run(&["bundle", "adjusted.txt", "--save", "sparse", "--colmap"]).solved();
     let colmap = folder.run(&["bundle", "sparse", "--save", "again", "--json"]).json();

@@ -47,7 +47,9 @@ impl Chain {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 11) as f64 / 2.0_f64.powi(53)
         };
-        (0..4).for_each(|_| drop(next()));
+        for _ in 0..4 {
+            next();
+        }
         let blocks = 3 + (seed % 6) as usize;
         let links = (1..blocks).map(|_| Link([(); 4].map(|()| 4.0 * next() - 2.0))).collect();
         let pulls = (0..blocks).map(|_| [next() + 0.2, 4.0 * next() - 2.0, 4.0 * next() - 2.0]).collect();

@@ -2,10 +2,8 @@
 
 use std::io::{self, Write};
 
-use marquardt::LevenbergMarquardt;
 use marquardt::curve::LegendPlace;
 use marquardt::graph::{Bundle, BundleFileError, BundleReport, BundleSolver, GraphError};
-use marquardt::solver::damping::GainRatio;
 use serde_json::json;
 
 use crate::arguments::BundleArguments;
@@ -53,12 +51,12 @@ pub fn run(arguments: &BundleArguments) -> Result<Ending, Failure> {
 }
 
 fn solver(arguments: &BundleArguments) -> BundleSolver {
-    let mut solver = LevenbergMarquardt::new().with_ftol(arguments.ftol).with_polish(false);
-    solver = solver.with_cancel_token(interrupt::token()).with_damping(GainRatio::new(1e-4).into());
+    let bundles = BundleSolver::new();
+    let mut solver = bundles.solver().clone().with_ftol(arguments.ftol).with_cancel_token(interrupt::token());
     if let Some(iterations) = arguments.max_iterations {
         solver = solver.with_max_iterations(iterations);
     }
-    let bundles = BundleSolver::new().with_solver(solver).with_fixed_intrinsics(arguments.fix_intrinsics);
+    let bundles = bundles.with_solver(solver).with_fixed_intrinsics(arguments.fix_intrinsics);
     let bundles = bundles.with_free_principal_points(arguments.free_principal_points);
     match arguments.robust {
         Some(loss) => bundles.with_loss(loss, arguments.scale),

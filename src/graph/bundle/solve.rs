@@ -67,6 +67,11 @@ impl BundleSolver {
         BundleSolver { solver, ..self }
     }
 
+    /// The solver, to be changed and [set](Self::with_solver).
+    pub fn solver(&self) -> &LevenbergMarquardt<f64> {
+        &self.solver
+    }
+
     /// Moves the cameras and points of a bundle to a minimum.
     ///
     /// # Errors
