@@ -561,7 +561,7 @@ impl<T: Real> Problem<T> {
             (0..columns.len()).filter(|&block| is_among(&of_columns, columns[block])).collect()
         };
         let is_held = active.held_by_bounds(normal.gradient());
-        let outcome = if is_held.contains(&true) { Err(normal) } else { normal.into_inverse() };
+        let outcome = if is_held.contains(&true) { Err(Box::new(normal)) } else { normal.into_inverse() };
         let (inverse, undetermined) = match outcome {
             Ok(inverse) => (inverse, Vec::new()),
             Err(normal) => match normal.into_determined_inverse(is_held) {

@@ -125,13 +125,13 @@ impl<T: Real> SparseNormal<T> {
 
     /// `(JᵀJ)⁻¹` at the blocks of the factor; the equations where some variance, in units of the column, is so large that a direction may be
     /// undetermined.
-    pub(crate) fn into_inverse(mut self) -> Result<InverseSubset<T>, Self> {
+    pub(crate) fn into_inverse(mut self) -> Result<InverseSubset<T>, Box<Self>> {
         let mut d = vec![T::ZERO; self.scratch.len()];
         self.column_norms(&mut d);
         let largest = T::ONE / T::EPSILON.sqrt();
         match self.scaled_variances(T::ZERO, &d) {
             Some((inverse, variances)) if variances.iter().all(|&variance| variance < largest) => Ok(inverse),
-            _ => Err(self),
+            _ => Err(Box::new(self)),
         }
     }
 

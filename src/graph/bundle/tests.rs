@@ -197,8 +197,10 @@ fn every_camera_model_is_adjusted() {
         let truth = scene(model, parameters);
         let mut bundle = truth.clone();
         shake(&mut bundle);
-        let built = bundle.problem(None).unwrap();
-        built.problem.check_derivatives().unwrap();
+        // Differences know of the rounding of pixels only where no measured ones are subtracted.
+        let mut plain = bundle.clone();
+        plain.observations.iter_mut().for_each(|seen| seen.pixel = [0.0; 2]);
+        plain.problem(None).unwrap().problem.check_derivatives().unwrap();
         let report = BundleSolver::new().solve(&mut bundle).unwrap();
         assert!(report.report.is_converged(), "{model:?}: {}", report.report.status);
         assert!(report.given_error > 3.0 && report.error < truth.reprojection_error(), "{model:?}: {}", report.error);
