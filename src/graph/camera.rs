@@ -166,7 +166,7 @@ fn fisheye<T: Real, S: Scalar<Real = T>>(coefficients: &[S], [x, y, z]: [S; 3]) 
 /// use marquardt::manifold::{Euclidean, EuclideanSpace, Pose3, SE3};
 ///
 /// // A point, seen by one camera from two places.
-/// let mut problem = Problem::new();
+/// let mut problem = Problem::<f64>::new();
 /// let intrinsics = problem.add_parameter_block(EuclideanSpace(3), &[500.0, 320.0, 240.0])?;
 /// problem.set_constant(intrinsics)?;
 /// let point = problem.add_parameter_block(Euclidean::<3>, &[0.0, 0.0, 1.0])?;

@@ -2,7 +2,7 @@
 
 use super::cost_function::CostFunction;
 use super::error::GraphError;
-use super::information::root_of;
+use super::information::{root_of, rounded_root_of};
 use super::measurement::{measurement, multiply};
 use crate::manifold::{Euclidean, Pose2, Pose3, SE2, SE3};
 use crate::problem::Evaluated;
@@ -39,6 +39,16 @@ impl<T: Real, const N: usize> Prior<T, N> {
     /// [`GraphError`] for a matrix that is not finite, not symmetric or not positive definite.
     pub fn new(known: [T; N], information: [[T; N]; N]) -> Result<Self, GraphError> {
         Ok(Prior { known, root: root_of(information)? })
+    }
+
+    /// The vector, with an information matrix that was rounded, or that leaves some directions unknown: eigenvalues that are zero or negative
+    /// by at most 0.02, in the units in which the diagonal is one, count as zero.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError`] for a matrix that is not finite, not symmetric or not positive semi-definite.
+    pub fn with_rounded_information(known: [T; N], information: [[T; N]; N]) -> Result<Self, GraphError> {
+        Ok(Prior { known, root: rounded_root_of(information)? })
     }
 }
 
