@@ -13,7 +13,7 @@ use crate::names::{forms, losses};
 /// Without a file, seven cameras and 150 points of a scene that was made up are adjusted.
 #[derive(Debug, Parser)]
 pub struct Options {
-    /// Plain-text file of "Bundle Adjustment in the Large"
+    /// File of "Bundle Adjustment in the Large", or directory of COLMAP in text form
     pub file: Option<PathBuf>,
     /// Robust loss of each observation; huber is the usual one
     #[arg(long, value_name = "LOSS", value_parser = losses())]
@@ -30,7 +30,7 @@ pub struct Options {
     /// Largest number of iterations
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     pub max_iterations: usize,
-    /// Drawing of cameras and points, as SVG
+    /// Picture of cameras and points, .svg or .png
     #[arg(long, value_name = "FILE", default_value = "bundle_adjustment.svg")]
     pub plot: PathBuf,
     /// File for the adjusted cameras and points, in the format of the input

@@ -20,10 +20,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use marquardt::Report;
 use marquardt::curve::LegendPlace;
 use marquardt::graph::{GraduatedNonConvexity, GraphError, PoseGraph, PoseGraphReport, PoseGraphSolver};
 use marquardt::linear::LinearSolver;
-use marquardt::{LevenbergMarquardt, Report};
 use options::Options;
 
 const TINY_GRID: &str = include_str!("../data/tiny_grid.g2o");
@@ -77,14 +77,15 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 /// Moves the poses to a minimum of the cost; returns the time of the solve, too.
 fn solve(graph: &mut PoseGraph, options: &Options) -> Result<(PoseGraphReport, Duration), GraphError> {
     // The measurements determine a map to far fewer digits than the polish would find, at a factorisation a step.
-    let mut solver = LevenbergMarquardt::new().with_ftol(options.ftol).with_polish(false);
+    let poses = PoseGraphSolver::new();
+    let mut solver = poses.solver().clone().with_ftol(options.ftol);
     if let Some(iterations) = options.max_iterations {
         solver = solver.with_max_iterations(iterations);
     }
     if let Some(form) = options.form {
         solver = solver.with_linear_solver(LinearSolver::Always(form));
     }
-    let mut poses = PoseGraphSolver::new().with_start(options.start).with_solver(solver);
+    let mut poses = poses.with_start(options.start).with_solver(solver);
     if let Some(loss) = options.loss {
         poses = poses.with_loss(loss, options.scale);
     }

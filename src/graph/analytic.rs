@@ -1,6 +1,7 @@
 //! Residual blocks that bring their Jacobians.
 
 use super::cost_function::{Blocks, CostFunction};
+use super::group::{FEW_BLOCKS, with_slices};
 use crate::problem::{Evaluated, scratch_for};
 use crate::real::Real;
 use crate::scalar::Scalar;
@@ -64,7 +65,7 @@ const FEW: usize = 128;
 /// # Ok::<(), marquardt::graph::GraphError>(())
 /// ```
 pub trait AnalyticCostFunction<T: Real>: Send + Sync + 'static {
-    /// Manifolds of the parameter blocks that the residuals depend on: a tuple of one to six.
+    /// Manifolds of the parameter blocks that the residuals depend on: a tuple of one to ten, or [`AnyBlocks`](super::AnyBlocks).
     type Blocks: Blocks<T>;
 
     /// Number of residuals.
@@ -92,32 +93,49 @@ impl<T: Real, F: AnalyticCostFunction<T>> CostFunction<T> for WithJacobians<F> {
     }
 
     fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Evaluated {
-        let (m, n) = (r.len(), blocks.iter().map(|block| block.len()).sum::<usize>());
-        let (mut few, mut many) = ([T::ZERO; FEW], Vec::new());
-        let scratch = scratch_for(n + m + m * n, &mut few, &mut many);
-        let (values, rest) = scratch.split_at_mut(n);
-        let (residuals, mut derivatives) = rest.split_at_mut(m);
-        values.iter_mut().zip(blocks.iter().flat_map(|block| *block)).for_each(|(value, x)| *value = x.value());
-        let mut points: [&[T]; 6] = [&[]; 6];
-        let mut jacobians: [&mut [T]; 6] = Default::default();
-        let mut values = &*values;
-        for (block, (point, jacobian)) in blocks.iter().zip(points.iter_mut().zip(&mut jacobians)) {
-            (*point, values) = values.split_at(block.len());
-            (*jacobian, derivatives) = derivatives.split_at_mut(m * block.len());
-        }
-        let (points, jacobians) = (&points[..blocks.len()], &mut jacobians[..blocks.len()]);
-        // A plain float carries no derivatives.
-        let differentiates = size_of::<S>() > size_of::<T>();
-        self.0.evaluate(points, residuals, differentiates.then_some(&mut *jacobians))?;
-        for (i, (r, &residual)) in r.iter_mut().zip(&*residuals).enumerate() {
-            *r = S::constant(residual);
-            if differentiates {
-                for (block, jacobian) in blocks.iter().zip(&*jacobians) {
-                    let row = &jacobian[i * block.len()..(i + 1) * block.len()];
-                    block.iter().zip(row).for_each(|(&x, &derivative)| *r += (x - x.value()) * derivative);
-                }
+        evaluate_with_jacobians(blocks, r, |points, r, jacobians| self.0.evaluate(points, r, jacobians))
+    }
+}
+
+/// Evaluates residuals over any numbers by a function of plain floats that brings its Jacobians.
+pub(super) fn evaluate_with_jacobians<T: Real, S: Scalar<Real = T>>(
+    blocks: &[&[S]],
+    r: &mut [S],
+    evaluate: impl FnOnce(&[&[T]], &mut [T], Option<&mut [&mut [T]]>) -> Evaluated,
+) -> Evaluated {
+    let (m, n) = (r.len(), blocks.iter().map(|block| block.len()).sum::<usize>());
+    let (mut few, mut many) = ([T::ZERO; FEW], Vec::new());
+    let scratch = scratch_for(n + m + m * n, &mut few, &mut many);
+    let (values, rest) = scratch.split_at_mut(n);
+    let (residuals, mut derivatives) = rest.split_at_mut(m);
+    values.iter_mut().zip(blocks.iter().flat_map(|block| *block)).for_each(|(value, x)| *value = x.value());
+    let mut values = &*values;
+    let points = blocks.iter().map(|block| {
+        let (point, others) = values.split_at(block.len());
+        values = others;
+        point
+    });
+    let (mut few_jacobians, mut many_jacobians): ([&mut [T]; FEW_BLOCKS], _) = (Default::default(), Vec::new());
+    let jacobians = if blocks.len() <= FEW_BLOCKS {
+        &mut few_jacobians[..blocks.len()]
+    } else {
+        many_jacobians.resize_with(blocks.len(), Default::default);
+        &mut many_jacobians[..]
+    };
+    for (block, jacobian) in blocks.iter().zip(&mut *jacobians) {
+        (*jacobian, derivatives) = derivatives.split_at_mut(m * block.len());
+    }
+    // A plain float carries no derivatives.
+    let differentiates = size_of::<S>() > size_of::<T>();
+    with_slices(points, |points| evaluate(points, residuals, differentiates.then_some(&mut *jacobians)))?;
+    for (i, (r, &residual)) in r.iter_mut().zip(&*residuals).enumerate() {
+        *r = S::constant(residual);
+        if differentiates {
+            for (block, jacobian) in blocks.iter().zip(&*jacobians) {
+                let row = &jacobian[i * block.len()..(i + 1) * block.len()];
+                block.iter().zip(row).for_each(|(&x, &derivative)| *r += (x - x.value()) * derivative);
             }
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -18,6 +18,10 @@ pub struct BlockId {
     pub(super) index: u32,
 }
 
+/// Handle of a parameter block, whatever its manifold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AnyBlock(pub(super) BlockId);
+
 /// Handle of a residual block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ResidualBlock {
@@ -28,6 +32,11 @@ pub struct ResidualBlock {
 impl<M> ParameterBlock<M> {
     pub(super) fn new(id: BlockId) -> Self {
         ParameterBlock { id, manifold: PhantomData }
+    }
+
+    /// The handle without the type of its manifold, for lists of blocks.
+    pub fn any(self) -> AnyBlock {
+        AnyBlock(self.id)
     }
 
     /// Place among the parameter blocks of the problem, in the order in which they were added.

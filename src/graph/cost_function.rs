@@ -1,6 +1,6 @@
 //! The residuals of one residual block.
 
-use super::block::{BlockId, ParameterBlock};
+use super::block::{AnyBlock, BlockId, ParameterBlock};
 use crate::manifold::Manifold;
 use crate::problem::Evaluated;
 use crate::real::Real;
@@ -47,7 +47,7 @@ use crate::scalar::Scalar;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait CostFunction<T: Real>: Send + Sync + 'static {
-    /// Manifolds of the parameter blocks that the residuals depend on: a tuple of one to six.
+    /// Manifolds of the parameter blocks that the residuals depend on: a tuple of one to ten, or [`AnyBlocks`].
     type Blocks: Blocks<T>;
 
     /// Number of residuals.
@@ -62,12 +62,13 @@ pub trait CostFunction<T: Real>: Send + Sync + 'static {
     fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Evaluated;
 }
 
-/// Manifolds of the parameter blocks of a [`CostFunction`]: a tuple of one to six.
+/// Manifolds of the parameter blocks of a [`CostFunction`]: a tuple of one to ten, or [`AnyBlocks`].
 pub trait Blocks<T: Real> {
     /// Handles of the blocks: a tuple of [`ParameterBlock`]s.
-    type Handles: Copy;
+    type Handles;
 
-    /// Number of blocks.
+    /// Number of blocks; [`ANY`] if it is known at run time only.
+    #[doc(hidden)]
     const COUNT: usize;
 
     /// The handles' places.
@@ -96,3 +97,61 @@ tuple_of_blocks!(A B C);
 tuple_of_blocks!(A B C D);
 tuple_of_blocks!(A B C D E);
 tuple_of_blocks!(A B C D E F);
+tuple_of_blocks!(A B C D E F G);
+tuple_of_blocks!(A B C D E F G H);
+tuple_of_blocks!(A B C D E F G H I);
+tuple_of_blocks!(A B C D E F G H I J);
+
+/// Number of blocks that is known at run time only.
+pub(super) const ANY: usize = 0;
+
+/// Parameter blocks on any manifolds, as many as each residual block has. The handles are a list of [`AnyBlock`]s.
+///
+/// ```
+/// use marquardt::{EvaluationError, LevenbergMarquardt, Scalar};
+/// use marquardt::graph::{AnyBlocks, CostFunction, Problem};
+/// use marquardt::manifold::Euclidean;
+///
+/// /// The sum of all coordinates.
+/// struct Sum {
+///     measured: f64,
+/// }
+///
+/// impl CostFunction<f64> for Sum {
+///     type Blocks = AnyBlocks;
+///
+///     fn residual_count(&self) -> usize { 1 }
+///
+///     fn evaluate<S: Scalar<Real = f64>>(
+///         &self,
+///         blocks: &[&[S]],
+///         r: &mut [S],
+///     ) -> Result<(), EvaluationError> {
+///         r[0] = S::constant(-self.measured);
+///         blocks.iter().flat_map(|block| *block).for_each(|&x| r[0] += x);
+///         Ok(())
+///     }
+/// }
+///
+/// let mut problem = Problem::new();
+/// let a = problem.add_parameter_block(Euclidean::<1>, &[0.0])?;
+/// let b = problem.add_parameter_block(Euclidean::<2>, &[0.0, 0.0])?;
+/// problem.set_constant(b)?;
+/// problem.add_residual_block(Sum { measured: 3.0 }, vec![a.any(), b.any()])?;
+/// problem.add_residual_block(Sum { measured: 5.0 }, vec![a.any()])?;
+/// problem.solve(&LevenbergMarquardt::new())?;
+/// assert!((problem.point(a)?[0] - 4.0).abs() < 1e-12);
+/// # Ok::<(), marquardt::graph::GraphError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct AnyBlocks;
+
+impl<T: Real> Blocks<T> for AnyBlocks {
+    type Handles = Vec<AnyBlock>;
+
+    const COUNT: usize = ANY;
+
+    fn ids(handles: Self::Handles) -> Vec<BlockId> {
+        handles.into_iter().map(|handle| handle.0).collect()
+    }
+}

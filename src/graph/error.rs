@@ -87,6 +87,37 @@ pub enum GraphError {
         /// The direction asked for.
         direction: usize,
     },
+    /// A coordinate of a parameter block cannot have these bounds.
+    #[error(
+        "coordinate {coordinate} of parameter block {block} cannot have the bounds {lower} and {upper}: no number is between them, or the \
+         coordinate is not that of a vector space"
+    )]
+    Bounds {
+        /// Index of the block.
+        block: usize,
+        /// Index of the coordinate in the block.
+        coordinate: usize,
+        /// Lower bound.
+        lower: f64,
+        /// Upper bound.
+        upper: f64,
+    },
+    /// A coordinate is out of its bounds at the start.
+    #[error(
+        "coordinate {coordinate} of parameter block {block} is {value} at the start, out of its bounds {lower} to {upper}"
+    )]
+    OutOfBounds {
+        /// Index of the block.
+        block: usize,
+        /// Index of the coordinate in the block.
+        coordinate: usize,
+        /// Its value.
+        value: f64,
+        /// Lower bound.
+        lower: f64,
+        /// Upper bound.
+        upper: f64,
+    },
     /// No residual block depends on a parameter block that is not constant.
     #[error("no residual block depends on parameter block {block}, which is not constant")]
     Untouched {

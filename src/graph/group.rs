@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ops::Range;
 
-use super::cost_function::{Blocks, CostFunction};
+use super::cost_function::{ANY, Blocks, CostFunction};
 use crate::autodiff::Dual;
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::copy_few;
@@ -12,6 +12,9 @@ use crate::real::Real;
 
 /// Most tangent dimensions that are differentiated in one pass.
 const WIDEST: usize = 16;
+
+/// Parameter blocks of a residual block that are listed on the stack.
+pub(super) const FEW_BLOCKS: usize = 10;
 
 /// Callback that receives the residuals of a residual block, and its rows of the Jacobian.
 pub(super) type Visit<'v, T> = dyn FnMut(&[T], &[T]) + 'v;
@@ -47,8 +50,13 @@ impl<T: Real> BlockPoints<'_, T> {
         &self.x[self.ambient[block as usize]..self.ambient[block as usize + 1]]
     }
 
+    /// Columns of a block in the Jacobian of all.
+    pub(super) fn columns_of(&self, block: u32) -> Range<usize> {
+        self.columns[block as usize]..self.columns[block as usize + 1]
+    }
+
     fn width(&self, block: u32) -> usize {
-        self.columns[block as usize + 1] - self.columns[block as usize]
+        self.columns_of(block).len()
     }
 
     fn jacobian(&self, block: u32) -> &[T] {
@@ -58,6 +66,9 @@ impl<T: Real> BlockPoints<'_, T> {
 
 /// Residual blocks of one type, which is erased.
 pub(super) trait ResidualGroup<T: Real>: Send + Sync {
+    /// Name of the type.
+    fn kind(&self) -> &'static str;
+
     /// Number of residual blocks.
     fn len(&self) -> usize;
 
@@ -94,17 +105,22 @@ pub(super) struct Typed<T, F> {
     functions: Vec<F>,
     /// Parameter blocks of each, one list behind the other.
     blocks: Vec<u32>,
+    /// First parameter block of each residual block, and the number of all, where each has a number of its own.
+    starts: Vec<usize>,
     losses: Vec<BlockLoss<T>>,
 }
 
 impl<T: Real, F: CostFunction<T>> Typed<T, F> {
     pub(super) fn new() -> Self {
-        Typed { functions: Vec::new(), blocks: Vec::new(), losses: Vec::new() }
+        Typed { functions: Vec::new(), blocks: Vec::new(), starts: vec![0], losses: Vec::new() }
     }
 
     pub(super) fn push(&mut self, function: F, blocks: impl Iterator<Item = u32>, loss: ScaledLoss<T>) {
         self.functions.push(function);
         self.blocks.extend(blocks);
+        if F::Blocks::COUNT == ANY {
+            self.starts.push(self.blocks.len());
+        }
         self.losses.push(BlockLoss { robust: loss, is_excluded: false });
     }
 
@@ -147,12 +163,14 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
             }
             scratch.residuals.clear();
             scratch.residuals.resize(r.len(), Dual { value: T::ZERO, gradient: [T::ZERO; N] });
-            let mut slices: [&[Dual<T, N>]; 6] = [&[]; 6];
             let mut numbers = scratch.numbers.as_slice();
-            for (slice, &block) in slices.iter_mut().zip(blocks) {
-                (*slice, numbers) = numbers.split_at(points.point(block).len());
-            }
-            self.functions[k].evaluate(&slices[..blocks.len()], &mut scratch.residuals)?;
+            let of_blocks = blocks.iter().map(|&block| {
+                let (of_block, others) = numbers.split_at(points.point(block).len());
+                numbers = others;
+                of_block
+            });
+            let residuals = &mut scratch.residuals;
+            with_slices(of_blocks, |slices| self.functions[k].evaluate(slices, residuals))?;
             let count = N.min(width - pass.min(width));
             for (i, residual) in scratch.residuals.iter().enumerate() {
                 r[i] = residual.value;
@@ -220,12 +238,19 @@ struct DualWorkspace<T, const N: usize> {
 }
 
 impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
+    fn kind(&self) -> &'static str {
+        std::any::type_name::<F>()
+    }
+
     fn len(&self) -> usize {
         self.functions.len()
     }
 
     fn blocks(&self, k: usize) -> &[u32] {
-        &self.blocks[k * F::Blocks::COUNT..(k + 1) * F::Blocks::COUNT]
+        match F::Blocks::COUNT {
+            ANY => &self.blocks[self.starts[k]..self.starts[k + 1]],
+            count => &self.blocks[k * count..(k + 1) * count],
+        }
     }
 
     fn residual_count(&self, k: usize) -> usize {
@@ -233,10 +258,8 @@ impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
     }
 
     fn residuals(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> Evaluated {
-        let blocks = self.blocks(k);
-        let mut slices: [&[T]; 6] = [&[]; 6];
-        slices.iter_mut().zip(blocks).for_each(|(slice, &block)| *slice = points.point(block));
-        self.functions[k].evaluate(&slices[..blocks.len()], r)
+        let of_blocks = self.blocks(k).iter().map(|&block| points.point(block));
+        with_slices(of_blocks, |slices| self.functions[k].evaluate(slices, r))
     }
 
     fn linearize(&self, range: Range<usize>, points: &BlockPoints<'_, T>, visit: &mut Visit<'_, T>) -> Evaluated<T> {
@@ -270,6 +293,21 @@ impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
+}
+
+/// Calls a function with slices, a few of which take no memory of the heap.
+#[inline(always)]
+pub(super) fn with_slices<'a, T: 'a, R>(
+    slices: impl ExactSizeIterator<Item = &'a [T]>,
+    function: impl FnOnce(&[&'a [T]]) -> R,
+) -> R {
+    let count = slices.len();
+    let mut few: [&[T]; FEW_BLOCKS] = [&[]; FEW_BLOCKS];
+    if count > FEW_BLOCKS {
+        return function(&slices.collect::<Vec<_>>());
+    }
+    few.iter_mut().zip(slices).for_each(|(slot, slice)| *slot = slice);
+    function(&few[..count])
 }
 
 /// Puts residuals, and their rows of the Jacobian, under a loss; returns the cost.

@@ -9,7 +9,7 @@ use crate::lists::prefix_sums;
 use crate::manifold::Manifold;
 use crate::parallel;
 use crate::problem::{
-    BlockJacobian, Capabilities, ConcurrentBlocks, Evaluated, LeastCurvature, LeastSquares, ParameterDomain,
+    BlockJacobian, Bounds, Capabilities, ConcurrentBlocks, Evaluated, LeastCurvature, LeastSquares, ParameterDomain,
 };
 use crate::real::Real;
 use crate::solver::SolveError;
@@ -24,6 +24,8 @@ pub(super) struct Active<'p, T: Real> {
     residual_blocks: &'p [(u32, u32)],
     x: &'p [T],
     layout: GraphManifold<'p, T>,
+    /// Bounds of all coordinates, if any that moves has some.
+    bounds: Option<Bounds<T>>,
     /// Residual blocks that are evaluated one after the other, group after group, and the number of their residuals.
     parts: Vec<(Range<usize>, usize)>,
     /// Number of residuals.
@@ -64,6 +66,23 @@ impl<'p, T: Real> GraphManifold<'p, T> {
 
     fn width(&self, block: usize) -> usize {
         self.columns[block + 1] - self.columns[block]
+    }
+
+    /// Bounds of coordinates that move.
+    fn bounds(&self) -> Option<Bounds<T>> {
+        if self.blocks.iter().all(|block| block.bounds.is_empty()) {
+            return None;
+        }
+        let (mut lower, mut upper) = (vec![-T::INFINITY; self.ambient_size()], vec![T::INFINITY; self.ambient_size()]);
+        for (block, &first) in self.blocks.iter().zip(self.ambient) {
+            let directions = (0..block.manifold.tangent_size()).filter(|&direction| block.is_free(direction));
+            for coordinate in directions.filter_map(|direction| block.manifold.coordinate(direction)) {
+                if let Some((_, bounds)) = block.bounds.iter().find(|(bounded, _)| *bounded == coordinate) {
+                    [lower[first + coordinate], upper[first + coordinate]] = *bounds;
+                }
+            }
+        }
+        Bounds::new(lower, upper).ok()
     }
 
     /// Calls `visit` for each block that moves with its manifold, the range of its point, and that of its columns.
@@ -153,6 +172,13 @@ impl<T: Real> Manifold<T> for GraphManifold<'_, T> {
         });
     }
 
+    fn coordinate(&self, direction: usize) -> Option<usize> {
+        let index = self.columns.partition_point(|&first| first <= direction).checked_sub(1)?;
+        let block = self.blocks.get(index)?;
+        let mut free = (0..block.manifold.tangent_size()).filter(|&j| block.is_free(j));
+        Some(self.ambient[index] + block.manifold.coordinate(free.nth(direction - self.columns[index])?)?)
+    }
+
     fn name(&self) -> String {
         "the graph".to_owned()
     }
@@ -189,6 +215,7 @@ impl<'p, T: Real> Active<'p, T> {
             groups,
             residual_blocks: &problem.residual_blocks,
             x: &problem.x,
+            bounds: layout.bounds(),
             layout,
             parts,
             residuals,
@@ -205,7 +232,7 @@ impl<'p, T: Real> Active<'p, T> {
         self.least_curvature = LeastCurvature::of_start();
     }
 
-    /// Checks that every moving block has residuals.
+    /// Checks that every moving block has residuals and is within its bounds.
     pub(super) fn check(&mut self) -> Result<(), GraphError> {
         let mut is_touched = vec![false; self.layout.blocks.len()];
         for group in self.groups {
@@ -216,7 +243,22 @@ impl<'p, T: Real> Active<'p, T> {
         if let Some(block) = untouched {
             return Err(GraphError::Untouched { block });
         }
-        Ok(())
+        let Some((bounds, index)) = self.bounds.as_ref().and_then(|b| Some((b, b.first_outside(self.x)?))) else {
+            return Ok(());
+        };
+        let block = self.layout.ambient.partition_point(|&first| first <= index) - 1;
+        let [lower, upper] = [bounds.lower()[index], bounds.upper()[index]].map(|bound| bound.to_f64());
+        let (coordinate, value) = (index - self.layout.ambient[block], self.x[index].to_f64());
+        Err(GraphError::OutOfBounds { block, coordinate, value, lower, upper })
+    }
+
+    /// Columns whose coordinates bounds hold, by the gradient of the cost.
+    pub(super) fn held_by_bounds(&self, gradient: &[T]) -> Vec<bool> {
+        let holds = |(column, &derivative): (usize, &T)| {
+            let (bounds, coordinate) = (self.bounds.as_ref()?, self.layout.coordinate(column)?);
+            bounds.holds(coordinate, self.x[coordinate], derivative)
+        };
+        gradient.iter().enumerate().map(|entry| holds(entry).is_some()).collect()
     }
 
     /// Cost at the start.
@@ -337,7 +379,8 @@ impl<T: Real> LeastSquares<T> for Active<'_, T> {
     }
 
     fn domain(&self) -> ParameterDomain<'_, T> {
-        ParameterDomain::default().with_manifold(&self.layout)
+        let domain = ParameterDomain::default().with_manifold(&self.layout);
+        self.bounds.as_ref().map_or(domain, |bounds| domain.with_bounds(bounds))
     }
 
     fn residuals(&mut self, x: &[T], _: usize, r: &mut [T]) -> Evaluated {

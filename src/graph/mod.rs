@@ -1,4 +1,4 @@
-//! Problems of many small parts: parameter blocks on manifolds, and residual blocks that touch two or three of them.
+//! Problems of many small parts: parameter blocks on manifolds, and residual blocks that touch a few of them.
 //!
 //! Cameras and points, poses and landmarks, maps. The words are those of Ceres: a [`Problem`] has parameter blocks, each a
 //! point on a [manifold](crate::manifold), and residual blocks, each the [`CostFunction`] of a few of them, with a robust loss
@@ -43,7 +43,10 @@
 //! the sparse factor.
 
 mod analytic;
+mod bearing_range;
 mod block;
+mod bundle;
+mod camera;
 mod cost_function;
 mod covariance;
 mod derivative_check;
@@ -52,20 +55,35 @@ mod graduated;
 mod group;
 mod information;
 mod innovation;
+mod inspection;
 mod least_squares;
+mod measurement;
+mod numeric;
 mod pose_graph;
+mod prior;
 mod problem;
 mod relative_pose;
+mod stereo;
 
 pub use analytic::{AnalyticCostFunction, WithJacobians};
-pub use block::{ParameterBlock, ResidualBlock};
-pub use cost_function::{Blocks, CostFunction};
+pub use bearing_range::{Bearing2, Bearing3, BearingRange2, Range2, Range3};
+pub use block::{AnyBlock, ParameterBlock, ResidualBlock};
+pub use bundle::{
+    Bundle, BundleFileError, BundleLineError, BundlePoint, BundleProblem, BundleReport, BundleSolver, Camera, Image,
+    ImageBlock, Observation,
+};
+pub use camera::{CameraModel, Reprojection, SnavelyReprojection};
+pub use cost_function::{AnyBlocks, Blocks, CostFunction};
 pub use covariance::BlockCovariance;
 pub use error::GraphError;
 pub use graduated::{GraduatedNonConvexity, GraduatedReport};
+pub use inspection::{CostOfKind, Linearization, Piece};
+pub use numeric::{NumericCostFunction, NumericDiff};
 pub use pose_graph::{
     Dimension, Edge, GraphFileError, GraphLineError, GraphWarning, PoseGraph, PoseGraphProblem, PoseGraphReport,
     PoseGraphSolver, Poses, Start, Vertex,
 };
+pub use prior::{Position2, Position3, Prior, PriorPose2, PriorPose3};
 pub use problem::Problem;
 pub use relative_pose::{ChordalPose3, RelativePoint2, RelativePoint3, RelativePose2, RelativePose3};
+pub use stereo::{Stereo, StereoObservation};

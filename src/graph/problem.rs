@@ -12,7 +12,7 @@ use super::covariance::BlockCovariance;
 use super::error::GraphError;
 use super::group::{BlockLoss, ResidualGroup, ScaledLoss, Typed};
 use super::least_squares::Active;
-use crate::linear::SparseNormal;
+use crate::linear::{IllConditioned, LinearModel, SparseNormal};
 use crate::manifold::Manifold;
 use crate::problem::{LeastSquaresExt, Loss};
 use crate::real::Real;
@@ -43,6 +43,8 @@ pub(super) struct ManifoldBlock<T> {
     pub(super) is_constant: bool,
     /// Directions that are held constant.
     pub(super) held: Vec<usize>,
+    /// Coordinates with bounds, each once, and the bounds.
+    pub(super) bounds: Vec<(usize, [T; 2])>,
 }
 
 impl<T: Real> Default for Problem<T> {
@@ -80,7 +82,8 @@ impl<T: Real> Problem<T> {
         check_point(&manifold, index, start)?;
         self.x.extend_from_slice(start);
         self.ambient.push(self.x.len());
-        self.blocks.push(ManifoldBlock { manifold: Box::new(manifold), is_constant: false, held: Vec::new() });
+        let manifold = Box::new(manifold);
+        self.blocks.push(ManifoldBlock { manifold, is_constant: false, held: Vec::new(), bounds: Vec::new() });
         Ok(ParameterBlock::new(BlockId { problem: self.id, index: index as u32 }))
     }
 
@@ -179,6 +182,73 @@ impl<T: Real> Problem<T> {
             return Err(GraphError::Direction { block: index, tangent_size, direction });
         }
         self.blocks[index].held = directions.to_vec();
+        Ok(())
+    }
+
+    /// Sets the lower bound of a coordinate of a parameter block on a vector space, or in such a factor of a product; minus infinity for none.
+    ///
+    /// A solve keeps coordinates within their bounds, and those that end at one are exactly there. [`Report::active`](crate::Report) has them. It takes the
+    /// sparse Cholesky factorisation.
+    ///
+    /// ```
+    /// use marquardt::LevenbergMarquardt;
+    /// use marquardt::graph::{Prior, Problem};
+    /// use marquardt::manifold::Euclidean;
+    ///
+    /// let mut problem = Problem::new();
+    /// let block = problem.add_parameter_block(Euclidean::<2>, &[1.0, 1.0])?;
+    /// problem.add_residual_block(Prior::new([-2.0, 3.0], [[2.0, 1.0], [1.0, 2.0]])?, (block,))?;
+    /// problem.set_lower_bound(block, 0, 0.0)?;
+    /// problem.solve(&LevenbergMarquardt::new())?;
+    /// // The second coordinate gives way to the first, which is at its bound.
+    /// assert_eq!(problem.point(block)?[0], 0.0);
+    /// assert!((problem.point(block)?[1] - 2.0_f64).abs() < 1e-12);
+    /// # Ok::<(), marquardt::graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignHandle`], and [`GraphError::Bounds`] for a coordinate that cannot have bounds, NaN, and bounds with no number between
+    /// them.
+    pub fn set_lower_bound<M>(
+        &mut self,
+        block: ParameterBlock<M>,
+        coordinate: usize,
+        bound: T,
+    ) -> Result<(), GraphError> {
+        self.set_bound(block.id, coordinate, 0, bound)
+    }
+
+    /// Sets the upper bound of a coordinate of a parameter block, infinity for none: see [`set_lower_bound`](Self::set_lower_bound).
+    ///
+    /// # Errors
+    ///
+    /// As [`set_lower_bound`](Self::set_lower_bound).
+    pub fn set_upper_bound<M>(
+        &mut self,
+        block: ParameterBlock<M>,
+        coordinate: usize,
+        bound: T,
+    ) -> Result<(), GraphError> {
+        self.set_bound(block.id, coordinate, 1, bound)
+    }
+
+    fn set_bound(&mut self, id: BlockId, coordinate: usize, side: usize, bound: T) -> Result<(), GraphError> {
+        let index = self.check_handle(id)?;
+        let ManifoldBlock { manifold, bounds, .. } = &mut self.blocks[index];
+        let place = bounds.iter().position(|&(bounded, _)| bounded == coordinate);
+        let mut both = place.map_or([-T::INFINITY, T::INFINITY], |place| bounds[place].1);
+        both[side] = bound;
+        let is_number = (0..manifold.tangent_size()).any(|j| manifold.coordinate(j) == Some(coordinate));
+        // Infinities of the wrong side, too, leave no number.
+        if !(is_number && both[0] <= both[1] && both[0] < T::INFINITY && both[1] > -T::INFINITY) {
+            let [lower, upper] = both.map(|bound| bound.to_f64());
+            return Err(GraphError::Bounds { block: index, coordinate, lower, upper });
+        }
+        match place {
+            Some(place) => bounds[place].1 = both,
+            None => bounds.push((coordinate, both)),
+        }
         Ok(())
     }
 
@@ -447,6 +517,36 @@ impl<T: Real> Problem<T> {
     ///
     /// [`GraphError::Undetermined`], and those of [`solve`](Self::solve).
     pub fn covariance(&self) -> Result<BlockCovariance<T>, GraphError> {
+        let covariance = self.determined_covariance()?;
+        match covariance.undetermined() {
+            [] => Ok(covariance),
+            blocks => Err(GraphError::Undetermined { blocks: blocks.to_vec() }),
+        }
+    }
+
+    /// [Covariances](Self::covariance) of those parameter blocks that the residuals determine, whatever others they leave undetermined. A bundle
+    /// without a fixed camera determines none; of a map in two pieces, it has those of the piece with a constant pose.
+    ///
+    /// ```
+    /// use marquardt::graph::{Prior, Problem};
+    /// use marquardt::manifold::Euclidean;
+    ///
+    /// let mut problem = Problem::new();
+    /// let known = problem.add_parameter_block(Euclidean::<1>, &[1.0])?;
+    /// let unknown = problem.add_parameter_block(Euclidean::<2>, &[1.0, 2.0])?;
+    /// problem.add_residual_block(Prior::new([1.0], [[4.0]])?, (known,))?;
+    /// problem.add_residual_block(Prior::with_rounded_information([1.0, 2.0], [[1.0, 1.0], [1.0, 1.0]])?, (unknown,))?;
+    /// assert!(problem.covariance().is_err());
+    /// let mut covariance = problem.determined_covariance()?;
+    /// assert!((covariance.standard_errors(known)?[0] - 0.5_f64).abs() < 1e-12);
+    /// assert!(covariance.undetermined() == [1] && covariance.standard_errors(unknown).is_err());
+    /// # Ok::<(), marquardt::graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`solve`](Self::solve).
+    pub fn determined_covariance(&self) -> Result<BlockCovariance<T>, GraphError> {
         let mut active = Active::new(self);
         active.check()?;
         let columns_of_all = active.column_count();
@@ -455,16 +555,29 @@ impl<T: Real> Problem<T> {
             .map_err(SolveError::Evaluation)?
             .map_err(|error| SolveError::no_plan(error, usize::MAX))?;
         let columns = active.column_blocks_of_all();
-        let inverse = normal.into_inverse().map_err(|undetermined| GraphError::Undetermined {
-            blocks: (0..columns.len())
-                .filter(|&block| columns[block].is_some_and(|k| undetermined.contains(&k)))
-                .collect(),
-        })?;
+        // Both are in ascending order.
+        let is_among = |all: &[usize], k: Option<usize>| k.is_some_and(|k| all.binary_search(&k).is_ok());
+        let blocks_of = |of_columns: Vec<usize>| -> Vec<usize> {
+            (0..columns.len()).filter(|&block| is_among(&of_columns, columns[block])).collect()
+        };
+        let is_held = active.held_by_bounds(normal.gradient());
+        let outcome = if is_held.contains(&true) { Err(Box::new(normal)) } else { normal.into_inverse() };
+        let (inverse, undetermined) = match outcome {
+            Ok(inverse) => (inverse, Vec::new()),
+            Err(normal) => match normal.into_determined_inverse(is_held) {
+                Ok((inverse, undetermined)) => (inverse, blocks_of(undetermined)),
+                Err(IllConditioned) => {
+                    let blocks = (0..columns.len()).filter(|&block| columns[block].is_some()).collect();
+                    return Err(GraphError::Undetermined { blocks });
+                }
+            },
+        };
         let free = |block: &ManifoldBlock<T>| {
             let all = block.manifold.tangent_size();
             ((0..all).filter(|&direction| block.is_free(direction)).collect(), all)
         };
-        Ok(BlockCovariance { problem: self.id, inverse, columns, directions: self.blocks.iter().map(free).collect() })
+        let directions = self.blocks.iter().map(free).collect();
+        Ok(BlockCovariance { problem: self.id, inverse, columns, directions, undetermined })
     }
 
     /// Index of a block of this problem.

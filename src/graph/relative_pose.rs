@@ -1,67 +1,7 @@
 //! Measured poses and points, seen from a pose: the edges of pose graphs.
 
-use super::cost_function::CostFunction;
-use super::error::GraphError;
-use super::information::{root_of, rounded_root_of};
+use super::measurement::measurement;
 use crate::manifold::{Euclidean, Pose2, Pose3, SE2, SE3};
-use crate::problem::Evaluated;
-use crate::real::Real;
-use crate::scalar::Scalar;
-
-/// A measurement with its information matrix, `$residuals` rows, and its error at two blocks.
-macro_rules! measurement {
-    (
-        $(#[$documentation:meta])*
-        $name:ident of $measured:ty: $residuals:literal residuals of ($first:ty, $second:ty);
-        |$this:ident, $blocks:ident| $error:expr
-    ) => {
-        $(#[$documentation])*
-        #[derive(Debug, Clone, Copy)]
-        pub struct $name<T> {
-            measured: $measured,
-            root: [[T; $residuals]; $residuals],
-        }
-
-        impl<T: Real> $name<T> {
-            /// The measurement, with its information matrix: the inverse of its covariance.
-            ///
-            /// # Errors
-            ///
-            /// [`GraphError`] for a matrix that is not finite, not symmetric or not positive definite.
-            pub fn new(measured: $measured, information: [[T; $residuals]; $residuals]) -> Result<Self, GraphError> {
-                Ok($name { measured, root: root_of(information)? })
-            }
-
-            /// The measurement, with an information matrix that was rounded: eigenvalues that are zero or negative by at most 0.02, in
-            /// the units in which the diagonal is one, count as zero.
-            ///
-            /// # Errors
-            ///
-            /// [`GraphError`] for a matrix that is not finite, not symmetric or not positive semi-definite.
-            pub fn with_rounded_information(
-                measured: $measured,
-                information: [[T; $residuals]; $residuals],
-            ) -> Result<Self, GraphError> {
-                Ok($name { measured, root: rounded_root_of(information)? })
-            }
-        }
-
-        impl<T: Real> CostFunction<T> for $name<T> {
-            type Blocks = ($first, $second);
-
-            fn residual_count(&self) -> usize {
-                $residuals
-            }
-
-            #[inline]
-            fn evaluate<S: Scalar<Real = T>>(&self, $blocks: &[&[S]], r: &mut [S]) -> Evaluated {
-                let $this = self;
-                multiply(&self.root, $error, r);
-                Ok(())
-            }
-        }
-    };
-}
 
 measurement! {
     /// A measured pose of a second pose, seen from a first, in the plane: `r = L log(M⁻¹ A⁻¹ B)`, with `LᵀL` the information matrix.
@@ -115,18 +55,5 @@ measurement! {
         let point = [blocks[1][0], blocks[1][1], blocks[1][2]];
         let [x, y, z] = Pose3::from_slice(blocks[0]).inverse_transform(point);
         [x - this.measured[0], y - this.measured[1], z - this.measured[2]]
-    }
-}
-
-/// `r = Lv` for an upper triangle `L`; zeros are skipped.
-#[inline(always)]
-fn multiply<S: Scalar, const N: usize>(root: &[[S::Real; N]; N], v: [S; N], r: &mut [S]) {
-    for (i, (r, row)) in r.iter_mut().zip(root).enumerate() {
-        *r = v[i] * row[i];
-        for j in i + 1..N {
-            if row[j] != <S::Real as crate::number::Number>::from_f64(0.0) {
-                *r += v[j] * row[j];
-            }
-        }
     }
 }

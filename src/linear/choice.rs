@@ -101,7 +101,7 @@ impl Plan {
         let &Size { m, n, group, truncation, .. } = size;
         let all_rows = Tiles::<T, Dynamic>::kept_bytes(m, form.formed_columns(n));
         let may_keep_rows = form.bytes::<T>(size).is_some_and(|bytes| bytes.saturating_add(all_rows) <= budget);
-        let may_iterate = solver == LinearSolver::Auto;
+        let may_iterate = solver == LinearSolver::Auto && !size.bounded;
         let of_rows = Self::of_rows(form, may_orthogonalize, (m, n), group);
         Ok(Plan { may_keep_rows, budget, may_iterate, truncation, ..of_rows })
     }
@@ -147,7 +147,7 @@ fn candidates<'a>(solver: &'a LinearSolver, size: &Size) -> &'a [LinearForm] {
     let wide = size.m < size.n && size.ridge == Ridge::None && !size.bounded && !size.spread;
     match (solver, multiplies, wide) {
         (LinearSolver::Always(form), ..) => std::slice::from_ref(form),
-        (LinearSolver::Auto, ..) if size.blocks && !size.bounded && !size.spread => &[SparseCholesky],
+        (LinearSolver::Auto, ..) if size.blocks && !size.spread => &[SparseCholesky],
         (LinearSolver::Auto, true, true) if !knows_gram => &[Dual, Cholesky, TruncatedConjugateGradients],
         (LinearSolver::Auto, true, false) if !knows_gram => &[Cholesky, TruncatedConjugateGradients],
         (LinearSolver::Auto, true, true) => &[FactoredDual, Dual, Cholesky, ConjugateGradients],

@@ -80,7 +80,7 @@ impl LinearForm {
 
     /// Variables can be held while the system is solved for the others.
     pub(crate) fn holds_variables(self) -> bool {
-        matches!(self, LinearForm::Cholesky | LinearForm::Qr)
+        matches!(self, LinearForm::Cholesky | LinearForm::Qr | LinearForm::SparseCholesky)
     }
 
     /// The capability that the problem lacks for this form.
@@ -121,7 +121,7 @@ impl LinearForm {
 
     /// Returns true if trial points can have chord corrections: the sums `Jᵀw` are solved for.
     pub(crate) fn takes_chords(self) -> bool {
-        self.holds_variables()
+        matches!(self, LinearForm::Cholesky | LinearForm::Qr)
     }
 
     /// Columns of the Jacobian, of `n`, that are formed.

@@ -6,6 +6,7 @@ use super::block_rows::BlockStructure;
 use super::block_sums::BlockSums;
 use super::choice::PlanError;
 use super::form::LinearForm;
+use super::held::free_part;
 use super::kept_rows::KeptRows;
 use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved};
 use super::sparse::{
@@ -122,40 +123,57 @@ impl<T: Real> SparseNormal<T> {
         Ok(Ok(normal))
     }
 
-    /// `(JᵀJ)⁻¹` at the blocks of the factor.
+    /// `(JᵀJ)⁻¹` at the blocks of the factor; the equations where some variance, in units of the column, is so large that a direction may be
+    /// undetermined.
+    pub(crate) fn into_inverse(mut self) -> Result<InverseSubset<T>, Box<Self>> {
+        let mut d = vec![T::ZERO; self.scratch.len()];
+        self.column_norms(&mut d);
+        let largest = T::ONE / T::EPSILON.sqrt();
+        match self.scaled_variances(T::ZERO, &d) {
+            Some((inverse, variances)) if variances.iter().all(|&variance| variance < largest) => Ok(inverse),
+            _ => Err(Box::new(self)),
+        }
+    }
+
+    /// `(JᵀJ)⁻¹` at the blocks of the factor with some columns held, and the undetermined blocks. Of undetermined directions, as many columns
+    /// are held as there are directions, which does not change the inverse at determined blocks.
     ///
     /// # Errors
     ///
-    /// The blocks of columns that are undetermined.
-    pub(crate) fn into_inverse(mut self) -> Result<InverseSubset<T>, Vec<usize>> {
-        let mut d = vec![T::ZERO; self.scratch.len()];
+    /// A matrix that is singular to working precision even so.
+    pub(crate) fn into_determined_inverse(
+        mut self,
+        mut is_held: Vec<bool>,
+    ) -> Result<(InverseSubset<T>, Vec<usize>), IllConditioned> {
+        let n = self.scratch.len();
+        let (mut d, mut is_undetermined) = (vec![T::ZERO; n], vec![false; n]);
         self.column_norms(&mut d);
-        let without_influence: Vec<usize> = self.blocks_where(|j| d[j] == T::ZERO);
-        if !without_influence.is_empty() {
-            return Err(without_influence);
-        }
-        // In units of the columns, variances of undetermined directions are limited by the damping alone.
-        let small = T::EPSILON.powf(T::from_f64(SMALL_DAMPING));
-        let undamped = self.scaled_variances(T::ZERO, &d);
-        if let Some((inverse, variances)) = undamped
-            && variances.iter().all(|&variance| variance < T::ONE / T::EPSILON.sqrt())
-        {
-            return Ok(inverse);
-        }
-        let more = small * T::from_f64(DAMPING_RATIO);
-        if let (Some((_, less_damped)), Some((_, damped))) =
-            (self.scaled_variances(small, &d), self.scaled_variances(more, &d))
-        {
-            let grows = T::from_f64(DAMPING_RATIO.sqrt());
-            let undetermined = self.blocks_where(|j| less_damped[j] > grows * damped[j]);
-            if !undetermined.is_empty() {
-                return Err(undetermined);
+        for ((d, is_held), is_undetermined) in d.iter_mut().zip(&mut is_held).zip(&mut is_undetermined) {
+            if *d == T::ZERO {
+                (*d, *is_undetermined, *is_held) = (T::ONE, !*is_held, true);
             }
         }
-        match self.factor.factorize(&self.sums[self.current].gram, T::ZERO, &[]) {
-            Ok(()) => Ok(InverseSubset::new(self.factor)),
-            Err(IllConditioned) => Err((0..self.sums[0].gram.pattern().blocks()).collect()),
+        let small = T::EPSILON.powf(T::from_f64(SMALL_DAMPING));
+        let mut at = |share: T| {
+            // Columns that are held have far more damping than the others.
+            let held = d.iter().zip(&is_held).map(|(&d, &held)| if held { d / T::EPSILON } else { d * share.sqrt() });
+            let (inverse, variances) = self.scaled_variances(T::ONE, &held.collect::<Vec<T>>())?;
+            let variances: Vec<T> = variances.into_iter().map(|variance| variance / share).collect();
+            Some((inverse, variances, self.factor.squared_pivots()))
+        };
+        let (_, less_damped, pivots) = at(small).ok_or(IllConditioned)?;
+        let (_, damped, damped_pivots) = at(small * T::from_f64(DAMPING_RATIO)).ok_or(IllConditioned)?;
+        let grows = T::from_f64(DAMPING_RATIO.sqrt());
+        for j in (0..n).filter(|&j| !is_held[j]) {
+            is_undetermined[j] |= less_damped[j] > grows * damped[j];
         }
+        for j in (0..n).filter(|&j| !is_held[j]).collect::<Vec<_>>() {
+            is_held[j] = damped_pivots[j] > grows * pivots[j];
+        }
+        let held = d.iter().zip(&is_held).map(|(&d, &held)| if held { d / T::EPSILON } else { T::ZERO });
+        self.factor.factorize(&self.sums[self.current].gram, T::ONE, &held.collect::<Vec<T>>())?;
+        let undetermined = self.blocks_where(|j| is_undetermined[j]);
+        Ok((InverseSubset::new(self.factor), undetermined))
     }
 
     /// `(JᵀJ + λD²)⁻¹` at the blocks of the factor, and the diagonal of `D(JᵀJ + λD²)⁻¹D`; `None` where the matrix is singular.
@@ -204,6 +222,31 @@ impl<T: Real> SparseNormal<T> {
         self.factor.factorize(gram, lambda, d)?;
         step.iter_mut().zip(gradient).for_each(|(step, &gradient)| *step = -gradient);
         self.factor.solve_in_place(step);
+        Ok(())
+    }
+
+    /// Solves for the variables that are not held, by the Cholesky factorisation; those that are keep their steps.
+    ///
+    /// A held variable is damped so much that its row and column change nothing else by more than `ε²`, and its column goes to the right-hand
+    /// side.
+    fn solve_face(&mut self, damped: &Damped<'_, T>, step: &mut [T]) -> Result<(), IllConditioned> {
+        let &Damped { lambda, d, held, .. } = damped;
+        let BlockEquations { gram, gradient, .. } = &self.sums[self.current];
+        let kept = |step: &[T]| step.iter().zip(held).map(|(&s, held)| held.map_or(T::ZERO, |_| s)).collect::<Vec<T>>();
+        let kept = kept(step);
+        let mut damping = vec![T::ZERO; step.len()];
+        gram.diagonal(&mut damping);
+        for ((square, &d), held) in damping.iter_mut().zip(d).zip(held) {
+            let free = lambda.sqrt() * d;
+            *square = if held.is_none() { free } else { (square.sqrt() / T::EPSILON).max(free).max(T::ONE) };
+        }
+        self.factor.factorize(gram, T::ONE, &damping)?;
+        gram.times(&kept, step);
+        step.iter_mut().zip(gradient).for_each(|(step, &gradient)| *step = -(*step + gradient));
+        free_part(step, held);
+        self.factor.solve_in_place(step);
+        let fixed = step.iter_mut().zip(&kept).zip(held).filter(|(_, held)| held.is_some());
+        fixed.for_each(|((step, &kept), _)| *step = kept);
         Ok(())
     }
 
@@ -267,7 +310,11 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
     }
 
     fn solve(&mut self, damped: &mut Damped<'_, T>, step: &mut [T]) -> Result<T, Unsolved> {
-        let &mut Damped { x, lambda, d, .. } = damped;
+        let &mut Damped { x, lambda, d, held, .. } = damped;
+        if held.iter().any(Option::is_some) {
+            self.solve_face(damped, step)?;
+            return Ok(scaled_norm(d, step));
+        }
         let outcome = self.solve_normal(lambda, d, step);
         let length = |step: &[T]| scaled_norm(d, step);
         if self.hopeless.is_some_and(|hopeless| lambda <= hopeless) {
@@ -299,8 +346,13 @@ impl<T: Real> LinearModel<T> for SparseNormal<T> {
         self.sums[self.current].gram.quadratic_form(v)
     }
 
+    fn gram_times(&self, v: &[T], product: &mut [T]) {
+        self.sums[self.current].gram.times(v, product);
+    }
+
     fn inverse_form(&mut self, damped: &mut Damped<'_, T>, step: &[T]) -> Result<T, Unsolved> {
         scale_twice(&mut self.scratch, damped.d, step);
+        free_part(&mut self.scratch, damped.held);
         Ok(self.factor.inverse_form(&self.scratch))
     }
 }

@@ -59,6 +59,10 @@ impl<T: Real> Manifold<T> for EuclideanSpace {
         sizes.copy_from_slice(x);
     }
 
+    fn coordinate(&self, direction: usize) -> Option<usize> {
+        Some(direction)
+    }
+
     fn name(&self) -> String {
         format!("Euclidean<{}>", self.0)
     }

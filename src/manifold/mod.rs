@@ -172,6 +172,13 @@ pub trait Manifold<T: Real>: Debug + Send + Sync {
         sizes.fill(T::ONE);
     }
 
+    /// Index of the coordinate that this entry of a step is added to, and that no other entry changes; `None`, as by default, if there is no
+    /// such coordinate. Coordinates that are found so can have bounds.
+    fn coordinate(&self, direction: usize) -> Option<usize> {
+        let _ = direction;
+        None
+    }
+
     /// Name of the manifold, for messages; by default that of the type.
     fn name(&self) -> String {
         std::any::type_name::<Self>().to_owned()
@@ -190,6 +197,7 @@ macro_rules! pass_on_manifold {
             ref contains(x: &[T]) -> bool;
             ref normalize(x: &mut [T]) -> ();
             ref sizes(x: &[T], sizes: &mut [T]) -> ();
+            ref coordinate(direction: usize) -> Option<usize>;
             ref name() -> String;
         }
     };

@@ -83,6 +83,13 @@ impl<T: Real, A: Manifold<T>, B: Manifold<T>> Manifold<T> for ProductManifold<A,
         self.1.normalize(second);
     }
 
+    fn coordinate(&self, direction: usize) -> Option<usize> {
+        match direction.checked_sub(self.0.tangent_size()) {
+            None => self.0.coordinate(direction),
+            Some(direction) => Some(self.0.ambient_size() + self.1.coordinate(direction)?),
+        }
+    }
+
     fn sizes(&self, x: &[T], sizes: &mut [T]) {
         let (ambient, tangent) = (self.0.ambient_size(), self.0.tangent_size());
         let (first, second) = sizes.split_at_mut(tangent);

@@ -48,8 +48,9 @@ impl<'a, T: Real> ParameterDomain<'a, T> {
     }
 
     /// Manifold that points are on, of as many entries as there are parameters. The solver then moves a point `x` by a step `δ` to
-    /// `x ⊞ δ`, and the Jacobian has a column for each entry of a step: `∂r(x ⊞ δ)/∂δ` at `δ = 0`. A problem on a manifold has no bounds:
-    /// a solve refuses it with [`SolveError::OnManifold`](crate::SolveError::OnManifold).
+    /// `x ⊞ δ`, and the Jacobian has a column for each entry of a step: `∂r(x ⊞ δ)/∂δ` at `δ = 0`. Only
+    /// coordinates that [single entries of a step](Manifold::coordinate) move may have bounds: a solve refuses others with
+    /// [`SolveError::OnManifold`](crate::SolveError::OnManifold).
     #[inline]
     #[must_use]
     pub fn with_manifold(self, manifold: &'a dyn Manifold<T>) -> Self {

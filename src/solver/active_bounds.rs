@@ -3,6 +3,7 @@
 use super::SolveError;
 use super::descent::{Descent, DescentParts};
 use super::first_order::held_by;
+use super::space::Space;
 use crate::linear::LinearModel;
 use crate::problem::{BoundSide, Bounds, LeastSquares};
 use crate::real::Real;
@@ -11,7 +12,7 @@ use crate::real::Real;
 /// positive at a lower bound and negative at an upper one. A parameter whose bounds are equal is always at one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ActiveBound<T> {
-    /// Index of the parameter.
+    /// Index of the parameter; on a manifold, that of the coordinate.
     pub parameter: usize,
     /// Bound at which the parameter is.
     pub side: BoundSide,
@@ -23,7 +24,7 @@ pub struct ActiveBound<T> {
 ///
 /// # Errors
 ///
-/// Bounds of another number of parameters.
+/// Bounds of another number of parameters, and of coordinates of a manifold that are not those of a vector space.
 #[inline]
 pub(crate) fn bounds_of<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P) -> Result<Option<&Bounds<T>>, SolveError> {
     let Some(bounds) = problem.domain().bounds() else { return Ok(None) };
@@ -31,8 +32,13 @@ pub(crate) fn bounds_of<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P) -> Re
     if expected != found {
         return Err(SolveError::WrongBoundsLength { expected, found });
     }
-    if problem.domain().manifold().is_some() && !bounds.is_unbounded() {
-        return Err(SolveError::OnManifold { what: "bounds" });
+    if let Some(manifold) = problem.domain().manifold().filter(|_| !bounds.is_unbounded()) {
+        let mut is_reached = vec![false; bounds.len()];
+        let reached = (0..manifold.tangent_size()).filter_map(|j| manifold.coordinate(j));
+        reached.for_each(|coordinate| is_reached[coordinate] = true);
+        if (0..bounds.len()).any(|i| bounds.is_bounded(i) && !is_reached[i]) {
+            return Err(SolveError::OnManifold { what: "bounds of coordinates that no single entry of a step moves" });
+        }
     }
     Ok(Some(bounds).filter(|bounds| !bounds.is_unbounded()))
 }
@@ -56,7 +62,8 @@ pub(super) fn check_start<T: Real, P: LeastSquares<T> + ?Sized>(problem: &P, sta
 pub(super) fn active_bounds<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>) -> Vec<ActiveBound<T>> {
     let gradient = descent.model.gradient().iter().enumerate();
     let held = gradient.filter_map(|(parameter, &gradient)| {
-        held_by(descent, parameter).map(|side| ActiveBound { parameter, side, gradient })
+        let side = held_by(descent, parameter)?;
+        Some(ActiveBound { parameter: descent.space.coordinate(parameter), side, gradient })
     });
     held.collect()
 }

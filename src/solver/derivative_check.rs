@@ -112,8 +112,8 @@ fn follow_the_gradient<T: Real, P: DescentParts<T>>(descent: &mut Descent<T, P>,
     let factor = reach / descent.scale.length(step);
     for (j, step) in step.iter_mut().enumerate() {
         *step *= factor;
-        let ends = [x[j] + *step, x[j] - T::from_f64(LENGTHS[0]) * *step];
-        if descent.space.is_bounded() && ends.iter().any(|&end| !descent.space.contains(j, end)) {
+        let ends = [*step, -T::from_f64(LENGTHS[0]) * *step];
+        if descent.space.is_bounded() && ends.iter().any(|&end| !descent.space.contains(j, x, end)) {
             *step = T::ZERO;
         }
     }

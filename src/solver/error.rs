@@ -146,7 +146,12 @@ pub enum SolveError {
         rows_that_fit: usize,
     },
     /// The linear systems should be solved in a form that holds no parameters at bounds, which the problem has.
-    #[error("{form} cannot keep bounds; {} and {} can", LinearForm::Cholesky, LinearForm::Qr)]
+    #[error(
+        "{form} cannot keep bounds; {}, {} and {} can",
+        LinearForm::Cholesky,
+        LinearForm::Qr,
+        LinearForm::SparseCholesky
+    )]
     BoundedForm {
         /// The form.
         form: LinearForm,

@@ -58,7 +58,7 @@ pub(super) fn held_by<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, j: u
     if !descent.space.is_bounded() {
         return None;
     }
-    descent.space.holds(j, descent.here.x.as_ref()[j], descent.model.gradient()[j])
+    descent.space.holds(j, descent.here.x.as_ref(), descent.model.gradient()[j])
 }
 
 /// Square of the largest cosine between the residuals and a column of the Jacobian: of the reduction that a step along one parameter
@@ -218,7 +218,7 @@ fn displace<T: Real, P: DescentParts<T>, E: Evaluation<T>>(
     let displacement = descent.step.workspace.as_mut();
     for (j, (entry, &size)) in displacement.iter_mut().zip(descent.space.sizes(x)).enumerate() {
         *entry = if alternate && j % 2 == 1 { -(unit * size) } else { unit * size };
-        if descent.space.is_bounded() && !descent.space.contains(j, x[j] + *entry) {
+        if descent.space.is_bounded() && !descent.space.contains(j, x, *entry) {
             *entry = T::ZERO;
         }
     }

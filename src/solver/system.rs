@@ -211,9 +211,9 @@ impl<T: Real, V: AsRef<[T]> + AsMut<[T]>, M: LinearModel<T>, G: Space<T>> Damped
             let norm = self.model.gradient_norm(&mut *self.evaluation, self.d.as_ref());
             return self.keep_failure(norm.map_err(Unsolved::Failed));
         }
-        let columns = self.model.gradient().iter().zip(self.x.as_ref().iter().zip(self.d.as_ref())).enumerate();
-        let free = columns.filter(|&(j, (&derivative, (&x, _)))| self.space.holds(j, x, derivative).is_none());
-        free.fold(T::ZERO, |sum, (_, (&derivative, (_, &d)))| sum + (derivative / d) * (derivative / d)).sqrt()
+        let (columns, x) = (self.model.gradient().iter().zip(self.d.as_ref()).enumerate(), self.x.as_ref());
+        let free = columns.filter(|&(j, (&derivative, _))| self.space.holds(j, x, derivative).is_none());
+        free.fold(T::ZERO, |sum, (_, (&derivative, &d))| sum + (derivative / d) * (derivative / d)).sqrt()
     }
 
     fn is_bounded(&self) -> bool {

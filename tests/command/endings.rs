@@ -125,7 +125,7 @@ fn arguments_that_are_none_end_with_two() {
 
 #[test]
 fn help_has_examples() {
-    for command in ["fit", "compare", "many", "predict", "graph", "models"] {
+    for command in ["fit", "compare", "many", "predict", "graph", "bundle", "models"] {
         let help = run(&[command, "--help"]).solved();
         let (options, examples) = help.split_once("Examples:\n  marquardt ").unwrap();
         let flags = options.split_whitespace().filter(|word| word.starts_with("--"));

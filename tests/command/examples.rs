@@ -20,6 +20,7 @@ fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("enzyme.csv", documents::read("examples/data/enzyme.csv"));
     folder.write("map.g2o", documents::read("examples/data/tiny_grid.g2o"));
+    folder.write("problem.txt", documents::read("examples/data/cameras.txt"));
     for name in ["density.csv", "cap.csv", "plate.csv", "spectrum.csv", "line.csv"] {
         folder.write(name, documents::read(&format!("tests/command/gnuplot/{name}")));
     }
@@ -127,7 +128,7 @@ fn commands(text: &str) -> Vec<String> {
 fn examples_of_the_help_run() {
     let folder = folder();
     let mut count = 0;
-    for subcommand in ["", "fit", "compare", "many", "predict", "graph", "models", "completions", "man"] {
+    for subcommand in ["", "fit", "compare", "many", "predict", "graph", "bundle", "models", "completions", "man"] {
         let help: Vec<&str> = [subcommand, "--help"].into_iter().filter(|argument| !argument.is_empty()).collect();
         let help = run(&help).solved();
         // Of a description, whose lines end anywhere: up to the file that is written.

@@ -1,5 +1,6 @@
 //! The command `marquardt`, from end to end: as a shell runs it.
 
+mod bundle;
 mod command;
 mod compare;
 mod complex;

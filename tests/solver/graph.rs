@@ -702,14 +702,17 @@ fn a_block_jacobian_of_ones_own_is_solved_and_its_faults_are_named() {
         let message = solve(fault).unwrap_err().to_string();
         assert!(message.contains(&format!("residual block {block} ")), "{fault:?}: {message}");
     }
-    // Bounds hold variables, which the sparse form does not; the dense one takes over.
+    // Bounds hold variables, which forms that iterate do not.
     let bounds = Bounds::new(vec![-2.0; 40], [vec![0.5], vec![2.0; 39]].concat()).unwrap();
     let mut bounded = Bounded::new(Chained { n: 40, fault: Fault::None }, bounds).unwrap();
     let inside: Vec<f64> = start.iter().map(|x| x.clamp(-1.0, 0.4)).collect();
     let report = LevenbergMarquardt::new().minimize(&mut bounded, &inside).unwrap();
     assert!(report.is_converged() && report.x.iter().all(|x| (x - 0.5).abs() < 1e-9), "{report}");
-    let sparse = LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(LinearForm::SparseCholesky));
-    assert!(matches!(sparse.minimize(&mut bounded, &inside), Err(SolveError::BoundedForm { .. })));
+    assert_eq!(report.linear_form, LinearForm::SparseCholesky);
+    let always = |form| LevenbergMarquardt::new().with_linear_solver(LinearSolver::Always(form));
+    let iterative = always(LinearForm::Cgnr).minimize(&mut bounded, &inside);
+    assert!(matches!(iterative, Err(SolveError::BoundedForm { .. })));
+    let sparse = always(LinearForm::SparseCholesky);
     let mut dense = marquardt::problem::FiniteDifference::new(1, 1, |x: &[f64], r: &mut [f64]| {
         r[0] = x[0];
         Ok(())

@@ -10,6 +10,8 @@ mod covariance;
 mod damping;
 mod derivatives;
 mod graph;
+mod graph_bounds;
+mod graph_functions;
 mod manifold;
 mod mathematics;
 mod nist;

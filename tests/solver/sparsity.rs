@@ -148,11 +148,11 @@ fn patterns_that_do_not_fit_are_named() {
     let whole = Sparsity::new(3, [vec![0], vec![1], vec![2], vec![0, 2]]).unwrap();
     let mut right = problem().with_sparsity(whole.clone()).unwrap();
     assert!(check_derivatives(&mut right, &[0.7, 0.4, 2.0]).unwrap().passed());
-    // Within bounds, differences and steps keep them, by a dense form.
+    // Within bounds, differences and steps keep them.
     let right = problem().with_sparsity(whole).unwrap().with_bounds(Bounds::new([-1.0; 3], [0.5, 9.0, 9.0]).unwrap());
     let mut right = right;
     let report = LevenbergMarquardt::new().minimize(&mut right, &[0.4, 0.5, 0.6]).unwrap();
-    assert!(report.is_converged() && report.linear_form == LinearForm::Cholesky, "{report}");
+    assert!(report.is_converged() && report.linear_form == LinearForm::SparseCholesky, "{report}");
     let mut analytic = Analytic::new(3, 4, |x: &[f64], r: &mut [f64], jacobian: Option<&mut [f64]>| {
         r.copy_from_slice(&[x[0] - 1.0, x[1] - 2.0, x[2] - 3.0, x[0] * x[2]]);
         if let Some(jacobian) = jacobian {

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use marquardt::LevenbergMarquardt;
 use marquardt::curve::LegendPlace;
 use marquardt::graph::{
     GraduatedNonConvexity, GraphError, GraphFileError, PoseGraph, PoseGraphReport, PoseGraphSolver,
@@ -55,12 +54,12 @@ pub fn run(arguments: &GraphArguments) -> Result<Ending, Failure> {
 }
 
 fn solver(arguments: &GraphArguments) -> PoseGraphSolver {
-    let mut solver = LevenbergMarquardt::new().with_ftol(arguments.ftol).with_polish(false);
-    solver = solver.with_cancel_token(interrupt::token());
+    let poses = PoseGraphSolver::new();
+    let mut solver = poses.solver().clone().with_ftol(arguments.ftol).with_cancel_token(interrupt::token());
     if let Some(iterations) = arguments.max_iterations {
         solver = solver.with_max_iterations(iterations);
     }
-    let poses = PoseGraphSolver::new().with_solver(solver).with_start(arguments.start.into());
+    let poses = poses.with_solver(solver).with_start(arguments.start.into());
     match arguments.loss {
         Some(loss) => poses.with_loss(loss, arguments.scale),
         None if arguments.robust => {

@@ -3,6 +3,7 @@
 mod arguments;
 mod assignments;
 mod batch;
+mod bundle;
 mod compare;
 mod condition;
 mod contours;
@@ -76,6 +77,7 @@ fn run(command: &Command) -> Result<Ending, Failure> {
         Command::Many(arguments) => many::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
         Command::Graph(arguments) => graph::run(arguments),
+        Command::Bundle(arguments) => bundle::run(arguments),
         Command::Models(arguments) => models::run(arguments),
         Command::Completions { shell } => shell::completions(*shell),
         Command::Man => shell::man_page(),

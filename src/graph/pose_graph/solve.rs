@@ -6,10 +6,15 @@ use super::{Dimension, PoseGraph};
 use crate::graph::{GraduatedNonConvexity, GraphError, ResidualBlock};
 use crate::manifold::{SE2, SE3};
 use crate::problem::Loss;
+use crate::solver::damping::GainRatio;
 use crate::solver::{LevenbergMarquardt, Report};
 
 /// Relative reduction of the cost at which a solve ends, by default.
 const FTOL: f64 = 1e-8;
+
+/// Damping of the first step that is damped. Large maps bend by steps that are small in units of the columns: of a million poses, the
+/// default of 0.1 takes 23 iterations, where this takes 9. On 75 maps of up to 2,000 poses, it takes fewer, too, and ends at the same costs.
+const DAMPING: f64 = 1e-10;
 
 /// Finds the poses of a [`PoseGraph`].
 ///
@@ -51,6 +56,7 @@ impl PoseGraphSolver {
     pub fn new() -> Self {
         // The measurements determine a map to far fewer digits than the polish would find, at a factorisation a step.
         let solver = LevenbergMarquardt::new().with_ftol(FTOL).with_polish(false);
+        let solver = solver.with_damping(GainRatio::new(DAMPING).into());
         PoseGraphSolver { start: Start::default(), closures: None, graduated: None, solver }
     }
 
@@ -72,6 +78,11 @@ impl PoseGraphSolver {
     /// Sets the solver. By default it is that of [`new`](Self::new).
     pub fn with_solver(self, solver: LevenbergMarquardt<f64>) -> Self {
         PoseGraphSolver { solver, ..self }
+    }
+
+    /// The solver, to be changed and [set](Self::with_solver).
+    pub fn solver(&self) -> &LevenbergMarquardt<f64> {
+        &self.solver
     }
 
     /// Moves the poses and points of a graph to a minimum.
@@ -102,6 +113,7 @@ impl PoseGraphSolver {
             start.place::<P>(&mut started)?;
             built.move_to(&started)?;
             let cost = match &self.graduated {
+                None if start == Start::Given => given_cost,
                 None => built.problem.cost()?,
                 Some(graduated) => graduated.cost(&mut built.problem, &closures)?,
             };

@@ -111,6 +111,15 @@ impl<T: Real> SparseCholesky<T> {
         self.permute_back(b);
     }
 
+    /// Squares of the pivots of the last factorisation, in the order of the columns of `H`.
+    pub(crate) fn squared_pivots(&mut self) -> Vec<T> {
+        self.permuted.copy_from_slice(&self.inverses);
+        let mut pivots = vec![T::ZERO; self.inverses.len()];
+        self.permute_back(&mut pivots);
+        pivots.iter_mut().for_each(|pivot| *pivot = T::ONE / (*pivot * *pivot));
+        pivots
+    }
+
     /// `bᵀ(H + λD²)⁻¹b`, by the last factorisation.
     pub(crate) fn inverse_form(&mut self, b: &[T]) -> T {
         self.permute(b);

@@ -81,7 +81,6 @@ impl<T: Real> BlockMatrix<T> {
     }
 
     /// `product = Hv`.
-    #[cfg(test)]
     pub(crate) fn times(&self, v: &[T], product: &mut [T]) {
         product.fill(T::ZERO);
         for j in 0..self.pattern.blocks() {

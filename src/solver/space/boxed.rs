@@ -5,7 +5,7 @@ use super::{Faces, Space};
 use crate::evaluation::Evaluation;
 use crate::kernels::vector::{all_finite, dot, scaled_norm};
 use crate::linear::{Held, IllConditioned};
-use crate::problem::{BoundSide, Bounds};
+use crate::problem::BoundSide;
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -31,20 +31,37 @@ pub(in crate::solver) struct BoxSpace<T: Real, S: Storage<T>> {
 
 impl<T: Real, S: Storage<T>> BoxSpace<T, S> {
     /// Room for the steps of points within these bounds.
-    pub(super) fn new(bounds: &Bounds<T>) -> Self {
-        let n = bounds.len();
+    pub(super) fn new(lower: &[T], upper: &[T]) -> Self {
+        let n = lower.len();
         let copied = |numbers: &[T]| {
             let mut copy = S::vector(n);
             copy.as_mut().copy_from_slice(numbers);
             copy
         };
         BoxSpace {
-            lower: copied(bounds.lower()),
-            upper: copied(bounds.upper()),
+            lower: copied(lower),
+            upper: copied(upper),
             held: S::sides(n),
             face: S::vector(n),
             room: S::vector(n),
         }
+    }
+
+    /// The bound that holds variable `j` at this value, where the cost has this derivative: the cost would fall beyond, or both bounds are the
+    /// same.
+    #[inline]
+    pub(super) fn holds_at(&self, j: usize, value: T, derivative: T) -> Option<BoundSide> {
+        BoundSide::that_holds(self.lower.as_ref()[j], self.upper.as_ref()[j], value, derivative)
+    }
+
+    /// Variable `j` may have this value.
+    pub(super) fn contains_at(&self, j: usize, value: T) -> bool {
+        self.lower.as_ref()[j] <= value && value <= self.upper.as_ref()[j]
+    }
+
+    /// The nearest value that variable `j` may have.
+    pub(super) fn clamped(&self, j: usize, value: T) -> T {
+        value.max(self.lower.as_ref()[j]).min(self.upper.as_ref()[j])
     }
 
     /// Holds the parameters at bounds of `x` beyond which the cost falls.
@@ -172,14 +189,13 @@ impl<T: Real, S: Storage<T>> Space<T> for BoxSpace<T, S> {
         self.held.as_ref()
     }
 
-    /// The cost would fall beyond the bound, or both bounds are the same.
     #[inline]
-    fn holds(&self, j: usize, x: T, derivative: T) -> Option<BoundSide> {
-        BoundSide::that_holds(self.lower.as_ref()[j], self.upper.as_ref()[j], x, derivative)
+    fn holds(&self, j: usize, x: &[T], derivative: T) -> Option<BoundSide> {
+        self.holds_at(j, x[j], derivative)
     }
 
-    fn contains(&self, j: usize, x: T) -> bool {
-        self.lower.as_ref()[j] <= x && x <= self.upper.as_ref()[j]
+    fn contains(&self, j: usize, x: &[T], entry: T) -> bool {
+        self.contains_at(j, x[j] + entry)
     }
 
     fn allows(&self, x: &[T], step: &[T]) -> bool {
@@ -188,9 +204,7 @@ impl<T: Real, S: Storage<T>> Space<T> for BoxSpace<T, S> {
     }
 
     fn clamp(&self, x: &mut [T]) {
-        for (x, (&lower, &upper)) in x.iter_mut().zip(self.lower.as_ref().iter().zip(self.upper.as_ref())) {
-            *x = x.max(lower).min(upper);
-        }
+        x.iter_mut().enumerate().for_each(|(j, x)| *x = self.clamped(j, *x));
     }
 }
 
@@ -203,6 +217,7 @@ mod tests {
     use super::*;
     use crate::evaluation::GivenRows;
     use crate::linear::{BoxedModel, Forms, LinearForm, LinearModel, Plan};
+    use crate::problem::Bounds;
     use crate::solver::damping::DampedSystem;
     use crate::solver::system::{StepState, System};
     use crate::storage::Dynamic;
@@ -247,7 +262,7 @@ mod tests {
             let plan = Plan::of_rows(form, false, (m, n), 1);
             let mut model: BoxedModel<f64> = Forms::ROWS.model(&plan, None).unwrap();
             let bounds = Bounds::new(self.lower.clone(), self.upper.clone()).unwrap();
-            let mut programme = BoxSpace::<f64, Dynamic>::new(&bounds);
+            let mut programme = BoxSpace::<f64, Dynamic>::new(bounds.lower(), bounds.upper());
             let (mut step, mut trial) = (StepState::new(vec![0.0; n], vec![0.0; n]), vec![0.0; n]);
             GivenRows { r: self.r.clone(), jacobian: self.jacobian.clone() }.evaluate(|evaluation| {
                 model.linearize(evaluation, &self.x).unwrap();

@@ -1,10 +1,12 @@
 //! The space that the parameters are in: how a step moves a point, and which variables are held.
 
 mod boxed;
+mod boxed_manifold;
 mod euclidean;
 mod on_manifold;
 
 pub(super) use boxed::BoxSpace;
+pub(super) use boxed_manifold::BoxedManifoldSpace;
 pub(super) use euclidean::EuclideanSpace;
 pub(super) use on_manifold::ManifoldSpace;
 
@@ -12,7 +14,7 @@ use super::damping::IllConditioned;
 use crate::evaluation::Evaluation;
 use crate::linear::Held;
 use crate::pass_on::pass_on;
-use crate::problem::{BoundSide, LeastSquares, LeastSquaresExt};
+use crate::problem::{BoundSide, LeastSquares};
 use crate::real::Real;
 use crate::storage::Storage;
 
@@ -85,18 +87,24 @@ pub(super) trait Space<T: Real> {
         &[]
     }
 
-    /// The bound that holds variable `j` at `x`, where the cost has this derivative.
+    /// The bound that holds variable `j` at the point `x`, where the cost has this derivative.
     #[inline(always)]
-    fn holds(&self, j: usize, x: T, derivative: T) -> Option<BoundSide> {
+    fn holds(&self, j: usize, x: &[T], derivative: T) -> Option<BoundSide> {
         let _ = (j, x, derivative);
         None
     }
 
-    /// Variable `j` may have this value.
+    /// Entry `j` of a step from `x` may have this value.
     #[inline(always)]
-    fn contains(&self, j: usize, x: T) -> bool {
-        let _ = (j, x);
+    fn contains(&self, j: usize, x: &[T], entry: T) -> bool {
+        let _ = (j, x, entry);
         true
+    }
+
+    /// Index of the coordinate that entry `j` of a step changes, for an entry with bounds.
+    #[inline(always)]
+    fn coordinate(&self, j: usize) -> usize {
+        j
     }
 
     /// The step from `x` stays within bounds.
@@ -118,18 +126,19 @@ pub(super) enum AnySpace<T: Real, S: Storage<T>> {
     Euclidean(EuclideanSpace),
     Boxed(BoxSpace<T, S>),
     OnManifold(ManifoldSpace<T>),
+    BoxedManifold(BoxedManifoldSpace<T, S>),
 }
 
 impl<T: Real, S: Storage<T>> AnySpace<T, S> {
     /// The space of a problem that was checked.
     #[inline]
     pub(super) fn of<P: LeastSquares<T> + ?Sized>(problem: &P) -> Self {
-        if problem.domain().manifold().is_some() {
-            return AnySpace::OnManifold(ManifoldSpace::new(problem.column_count()));
-        }
-        match problem.domain().bounds().filter(|bounds| !bounds.is_unbounded()) {
-            None => AnySpace::Euclidean(EuclideanSpace),
-            Some(bounds) => AnySpace::Boxed(BoxSpace::new(bounds)),
+        let domain = problem.domain();
+        match (domain.manifold(), domain.bounds().filter(|bounds| !bounds.is_unbounded())) {
+            (None, None) => AnySpace::Euclidean(EuclideanSpace),
+            (None, Some(bounds)) => AnySpace::Boxed(BoxSpace::new(bounds.lower(), bounds.upper())),
+            (Some(manifold), None) => AnySpace::OnManifold(ManifoldSpace::new(manifold.tangent_size())),
+            (Some(manifold), Some(bounds)) => AnySpace::BoxedManifold(BoxedManifoldSpace::new(manifold, bounds)),
         }
     }
 }
@@ -140,6 +149,7 @@ macro_rules! each {
             AnySpace::Euclidean(space) => Space::<T>::$method(space, $($argument),*),
             AnySpace::Boxed(space) => Space::<T>::$method(space, $($argument),*),
             AnySpace::OnManifold(space) => Space::<T>::$method(space, $($argument),*),
+            AnySpace::BoxedManifold(space) => Space::<T>::$method(space, $($argument),*),
         }
     };
 }
@@ -151,8 +161,9 @@ impl<T: Real, S: Storage<T>> Space<T> for AnySpace<T, S> {
         ref minus(evaluation: &dyn Evaluation<T>, y: &[T], x: &[T], step: &mut [T]) -> ();
         mut arrive(evaluation: &dyn Evaluation<T>, x: &[T]) -> ();
         ref held() -> Held<'_>;
-        ref holds(j: usize, x: T, derivative: T) -> Option<BoundSide>;
-        ref contains(j: usize, x: T) -> bool;
+        ref holds(j: usize, x: &[T], derivative: T) -> Option<BoundSide>;
+        ref contains(j: usize, x: &[T], entry: T) -> bool;
+        ref coordinate(j: usize) -> usize;
         ref allows(x: &[T], step: &[T]) -> bool;
         ref clamp(x: &mut [T]) -> ();
     }
@@ -161,6 +172,7 @@ impl<T: Real, S: Storage<T>> Space<T> for AnySpace<T, S> {
     fn solve(&mut self, system: &mut impl Faces<T>, x: &[T], step: &mut [T]) -> Result<T, IllConditioned> {
         match self {
             AnySpace::Boxed(space) => space.solve(system, x, step),
+            AnySpace::BoxedManifold(space) => space.solve(system, x, step),
             AnySpace::Euclidean(_) | AnySpace::OnManifold(_) => system.solve_face(&[], step),
         }
     }
@@ -172,6 +184,6 @@ impl<T: Real, S: Storage<T>> Space<T> for AnySpace<T, S> {
 
     #[inline(always)]
     fn is_bounded(&self) -> bool {
-        matches!(self, AnySpace::Boxed(_))
+        matches!(self, AnySpace::Boxed(_) | AnySpace::BoxedManifold(_))
     }
 }

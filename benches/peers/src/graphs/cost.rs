@@ -1,10 +1,9 @@
 //! Cost `½‖r‖²` of a solution, the same for all crates.
 
-use marquardt::graph::CostFunction;
+use marquardt::graph::{CostFunction, SnavelyReprojection};
 use marquardt::manifold::{SE2, SE3};
 
 use super::bal::{Observation, Scene};
-use super::camera::Reprojection;
 use super::g2o::{Dimension, Edge, Graph, Poses};
 
 /// Cost of a pose graph, with `r = L log(M⁻¹ A⁻¹ B)` for an edge and `LᵀL` its information matrix.
@@ -28,7 +27,7 @@ fn of_edges<M: Poses>(graph: &Graph) -> f64 {
 pub fn scene(scene: &Scene) -> f64 {
     let of_observation = |observation: &Observation| {
         let blocks = [&scene.cameras[observation.camera][..], &scene.points[observation.point]];
-        half_square(&Reprojection { pixel: observation.pixel }, &blocks)
+        half_square(&SnavelyReprojection { pixel: observation.pixel }, &blocks)
     };
     scene.observations.iter().map(of_observation).sum()
 }

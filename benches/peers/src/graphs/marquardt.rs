@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use marquardt::LevenbergMarquardt;
-use marquardt::graph::{GraphError, Problem};
+use marquardt::graph::{GraphError, Problem, SnavelyReprojection};
 use marquardt::manifold::{Euclidean, SE2, SE3};
 use marquardt::solver::damping::GainRatio;
 
 use super::Solved;
 use super::bal::Scene;
-use super::camera::Reprojection;
 use super::clock::timed;
 use super::g2o::{Dimension, Graph, Poses};
 
@@ -60,7 +59,7 @@ fn adjusted(scene: &Scene) -> Result<Solved<Scene>, GraphError> {
     }
     let (mut sees, mut is_seen) = (vec![false; cameras.len()], vec![false; points.len()]);
     for observation in &scene.observations {
-        let error = Reprojection { pixel: observation.pixel };
+        let error = SnavelyReprojection { pixel: observation.pixel };
         problem.add_residual_block(error, (cameras[observation.camera], points[observation.point]))?;
         (sees[observation.camera], is_seen[observation.point]) = (true, true);
     }

@@ -16,16 +16,10 @@
 
 #[cfg(feature = "apex-solver")]
 mod apex_solver;
-#[expect(dead_code, reason = "the example also writes scenes")]
-#[path = "../../../../examples/bundle_adjustment/bal.rs"]
 mod bal;
-#[path = "../../../../examples/bundle_adjustment/camera.rs"]
-mod camera;
 mod clock;
 mod cost;
 mod factrs;
-#[expect(dead_code, reason = "the example also writes and draws graphs")]
-#[path = "../../../../examples/pose_graph/g2o.rs"]
 mod g2o;
 mod marquardt;
 mod tiny_solver;

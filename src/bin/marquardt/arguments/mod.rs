@@ -1,5 +1,6 @@
 //! The command line.
 
+mod bundle;
 mod contour;
 mod curve;
 mod data;
@@ -15,6 +16,7 @@ mod parameters;
 mod predict;
 mod settings;
 
+pub use bundle::BundleArguments;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 pub use contour::ContourArguments;
@@ -61,6 +63,8 @@ pub enum Command {
     Predict(Box<PredictArguments>),
     /// Finds the poses of a graph of measured relative poses, as robots and cameras make it
     Graph(GraphArguments),
+    /// Adjusts cameras and points to where images show the points
+    Bundle(BundleArguments),
     /// Lists the models, their parameters and formulas
     Models(ModelsArguments),
     /// Prints completions for a shell, for example: marquardt completions bash > marquardt.bash
