@@ -294,7 +294,7 @@ impl<T: Real> Tape<T> {
         (a, b): (Node, Node),
         sizes: ProductSizes,
         shape: Shape,
-        channel: &Channel,
+        channel: &DerivativeChannel,
     ) -> Result<Option<Node>, TapeError> {
         let (da, db) = (self.channel(a, channel)?, self.channel(b, channel)?);
         let left = da.map(|da| self.product(da, b, sizes, shape));
