@@ -101,14 +101,22 @@ pub fn check_derivatives<T: Real>(
     let mut moved = x.to_vec();
     let mut worst: Option<Discrepancy<T>> = None;
     let mut wrong_entries = 0;
+    // On a manifold, a direction has its zero at the point.
+    let on_manifold = problem.domain().manifold().is_some();
+    let center_of = |j: usize| if on_manifold { T::ZERO } else { x[j] };
+    // By how much parameters of their size change each residual: numbers within its formula are as large.
+    let sizes: Vec<T> = (0..n).map(|j| Difference::Central.step(center_of(j)).abs() / T::EPSILON.cbrt()).collect();
+    let changes = jacobian.chunks_exact(n).map(|row| {
+        row.iter().zip(&sizes).fold(T::ZERO, |largest, (&derivative, &size)| largest.max((derivative * size).abs()))
+    });
+    let changes: Vec<T> = changes.collect();
     for j in 0..n {
-        // On a manifold, a direction has its zero at the point.
-        let center = if problem.domain().manifold().is_some() { T::ZERO } else { x[j] };
+        let center = center_of(j);
         let step = Difference::Central.step(center);
         let (lower, upper) = problem
             .domain()
             .bounds()
-            .filter(|_| problem.domain().manifold().is_none())
+            .filter(|_| !on_manifold)
             .map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
         let stencil = Difference::Central.stencil(center, lower, upper);
         if stencil == Stencil::Nowhere {
@@ -123,13 +131,14 @@ pub fn check_derivatives<T: Real>(
         let column_size = (0..m).fold(T::ZERO, |size, i| size.max(difference(i).abs()));
         let residual_size = ahead.iter().chain(&behind).fold(T::ZERO, |size, r| size.max(r.abs()));
         // Differences do not resolve derivatives below the rounding error of the residuals, which formulas make several units large.
-        let rounding = T::from_f64(8.0) * T::EPSILON * residual_size / (step.abs() * tolerance);
+        let unit = T::from_f64(8.0) * T::EPSILON / (step.abs() * tolerance);
         for i in 0..m {
             let (given, difference) = (jacobian[i * n + j], difference(i));
             if !(given.is_finite() && difference.is_finite()) {
                 return Err(format!("∂r[{i}]/∂{} is not finite", problem.column_name(j)).into());
             }
-            let size = given.abs().max(difference.abs()).max(column_size * T::from_f64(1e-4)).max(rounding);
+            let size = given.abs().max(difference.abs()).max(column_size * T::from_f64(1e-4));
+            let size = size.max(unit * residual_size.max(changes[i]));
             let error = if size == T::ZERO { T::ZERO } else { (given - difference).abs() / size };
             wrong_entries += usize::from(error > tolerance);
             if worst.as_ref().is_none_or(|worst| error > worst.error) {
@@ -141,6 +150,7 @@ pub fn check_derivatives<T: Real>(
     let Some(worst) = worst else { return Err("bounds leave no parameter room for a difference".into()) };
     Ok(DerivativeCheck { worst, wrong_entries, tolerance })
 }
+
 /// Moves the point `x` so that its coordinate `j` has this value; on a manifold, by a step of this length along direction `j`.
 fn move_along<T: Real>(problem: &(impl LeastSquares<T> + ?Sized), x: &[T], j: usize, value: T, moved: &mut [T]) {
     match problem.domain().manifold() {
