@@ -48,6 +48,11 @@ pub fn chosen(request: &Value) -> Result<AnyModel, Failure> {
     Ok(AnyModel::Formula(formula.map_err(Failure::of_formula("formula"))?))
 }
 
+/// Names of the parameters of a model.
+pub fn names(request: &Value) -> Result<Value, Failure> {
+    Ok(json!(chosen(request)?.parameters()))
+}
+
 /// Parameters and predictors of a formula, or the place where it is wrong.
 pub fn formula(request: &Value) -> Result<Value, Failure> {
     let text: String = member(request, "formula")?;

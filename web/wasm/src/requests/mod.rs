@@ -36,6 +36,7 @@ fn run(mut request: Value, exchange: &mut Exchange) -> Result<Value, Failure> {
         "fit" => ended(crate::fit::run(&crate::arguments::FitArguments::of(settings)?)?),
         "compare" => ended(crate::compare::run(&crate::arguments::CompareArguments::of(settings)?)?),
         "models" => Ok(curves::models()),
+        "names" => curves::names(&request),
         "formula" => curves::formula(&request),
         "guess" => curves::guess(settings),
         "curve" => curves::values(&request, exchange),
