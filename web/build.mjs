@@ -53,9 +53,9 @@ const reportPlugin = {
 const out = at('dist');
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out);
-const bundle = { bundle: true, minify: true, format: 'esm', target: 'es2022', outdir: out, logLevel: 'warning', plugins: [reportPlugin], legalComments: 'none' };
-await build({ ...bundle, entryPoints: { app: at('page', 'app.js') } });
-await build({ ...bundle, entryPoints: { thread: at('package', 'thread.js') }, define: { 'globalThis.process': 'undefined' }, external: ['node:*'] });
+const bundle = { bundle: true, minify: true, format: 'esm', target: 'es2022', outdir: out, logLevel: 'warning', plugins: [reportPlugin], legalComments: 'none', external: ['node:*'] };
+await build({ ...bundle, entryPoints: { app: at('page', 'app.js') }, splitting: true, chunkNames: '[name]', define: { 'globalThis.process': 'undefined' } });
+await build({ ...bundle, entryPoints: { thread: at('package', 'thread.js') }, define: { 'globalThis.process': 'undefined' } });
 await build({ ...bundle, entryPoints: { style: at('page', 'style.css') }, plugins: [{ name: 'style of the command', setup: made => made.onResolve({ filter: /^command:/ }, () => ({ path: join(command, 'page.css') })) }] });
 writeFileSync(join(out, 'report.json'), JSON.stringify({ page: partOf('page.html'), style: partOf('page.css'), script: scripts.join('') }));
 for (const name of ['index.html', 'icon.svg', 'manifest.webmanifest', 'manifest.json', '404.html'].filter(name => readdirSync(at('page')).includes(name))) copyFileSync(at('page', name), join(out, name));
