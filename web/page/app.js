@@ -67,6 +67,7 @@ async function readTable() {
   }
   roles.x = roles.x.filter(name => names.has(name));
   if (!roles.x.length && numbers.length) roles.x = [numbers[0].name];
+  for (const key of ['sigma', 'weights', 'group']) if (roles[key] && /^[A-Za-z]\w*$/.test(roles[key]) && !state.table.columns.some(column => column.name === roles[key])) roles[key] = null;
   if (!names.has(roles.y)) roles.y = numbers.find(column => !roles.x.includes(column.name))?.name ?? null;
 }
 

@@ -3,20 +3,21 @@ import { EXAMPLES } from './examples.js';
 import { ofJson, textOfFile } from './sources.js';
 
 /** Rows of the table that are shown. */
-const SHOWN = 8;
+const SHOWN = 5;
 
 const ROLES = [['', 'not used'], ['x', 'x'], ['y', 'y'], ['sigma', 'σ of y'], ['weights', 'weight'], ['group', 'group']];
 
 /** The table: pasted, dropped, opened, or an example; and what its columns are. */
 export function dataSection({ state, read, change }) {
-  const field = make('textarea', { id: 'paste', rows: 5, spellcheck: 'false', autocomplete: 'off', placeholder: 'conc\trate\n0.5\t1.9\n1\t3.1', 'aria-describedby': 'paste-hint' });
+  const field = make('textarea', { id: 'paste', rows: 4, spellcheck: 'false', autocomplete: 'off', placeholder: 'conc\trate\n0.5\t1.9\n1\t3.1', 'aria-describedby': 'paste-hint' });
   const chooser = make('input', { type: 'file', id: 'file', class: 'unseen', accept: '.csv,.tsv,.txt,.dat,.json,.xlsx,.gz,text/*', tabindex: -1 });
   const problem = make('p', { class: 'problem', role: 'alert' });
-  const take = (text, name) => {
+  const take = (text, name, kept = {}) => {
     problem.textContent = '';
-    if (!text.trim()) return;
-    read({ name, text: ofJson(text) ?? text }, {});
+    if (text.trim() && (ofJson(text) ?? text) !== state.source?.text) read({ name, text: ofJson(text) ?? text }, kept);
   };
+  /** What stays where a table is changed by hand. */
+  const kept = () => { const { model, formula, options, log, reading, roles } = state; return { model, formula, options, log, reading, roles }; };
   const open = async file => {
     problem.textContent = '';
     try {
@@ -29,7 +30,7 @@ export function dataSection({ state, read, change }) {
   };
   chooser.addEventListener('change', () => { if (chooser.files[0]) open(chooser.files[0]); chooser.value = ''; });
   field.addEventListener('paste', () => setTimeout(() => take(field.value, 'pasted.csv')));
-  field.addEventListener('change', () => take(field.value, state.source?.name ?? 'pasted.csv'));
+  field.addEventListener('change', () => take(field.value, state.source?.name ?? 'pasted.csv', kept()));
   document.addEventListener('dragover', event => { if (event.dataTransfer.types.includes('Files')) { event.preventDefault(); document.body.classList.add('drop'); } });
   document.addEventListener('dragleave', event => { if (!event.relatedTarget) document.body.classList.remove('drop'); });
   document.addEventListener('drop', event => {

@@ -82,6 +82,14 @@ function numberText(value, style) {
   return style === 'excel' ? `${mantissa}E${exponent}` : text;
 }
 
+/** What a term that begins with a negative number is the negative of; none for another one. */
+function opposite(tree) {
+  if (typeof tree === 'number') return tree < 0 ? -tree : null;
+  if (tree?.op !== '*' && tree?.op !== '/') return null;
+  const first = opposite(tree.args[0]);
+  return first == null ? null : { op: tree.op, args: [first, tree.args[1]] };
+}
+
 /** The formula in a style: `text`, `latex`, `excel`, `python` or `r`. */
 export function print(tree, style) {
   const within = (one, least) => (rankOf(one) < least ? (style === 'latex' ? `\\left(${print(one, style)}\\right)` : `(${print(one, style)})`) : print(one, style));
@@ -95,9 +103,8 @@ export function print(tree, style) {
   const [a, b] = tree.args;
   if (tree.op === 'neg') return `-${within(a, 2.5)}`;
   if (tree.op === '+' || tree.op === '-') {
-    const isBelow = typeof b === 'number' && b < 0;
-    const right = isBelow ? print(-b, style) : within(b, tree.op === '-' ? 2 : 1);
-    return `${print(a, style)} ${isBelow ? (tree.op === '+' ? '-' : '+') : tree.op} ${right}`;
+    const positive = opposite(b);
+    return `${print(a, style)} ${positive == null ? tree.op : tree.op === '+' ? '-' : '+'} ${within(positive ?? b, tree.op === '-' || positive != null ? 2 : 1)}`;
   }
   if (style === 'latex') {
     if (tree.op === '/') return `\\frac{${print(a, style)}}{${print(b, style)}}`;

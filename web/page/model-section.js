@@ -46,6 +46,15 @@ export function modelSection(parts) {
     };
     gallery.replaceChildren(...families.flatMap(family => [make('div', { class: 'family', 'aria-hidden': 'true', text: family }), ...found.filter(model => model.family === family).map(card)]));
   }
+  let seen = null;
+  /** Scrolls the gallery to the model that is chosen. */
+  function reveal() {
+    if (state.model === seen || !state.models) return;
+    seen = state.model;
+    const card = gallery.querySelector('[aria-checked="true"]');
+    if (card && !gallery.contains(document.activeElement)) gallery.scrollTop = card.offsetTop - gallery.offsetTop - 40;
+  }
+
   // Arrow keys go from model to model.
   gallery.addEventListener('keydown', event => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -138,6 +147,7 @@ export function modelSection(parts) {
   let drawnFor = null;
   function show() {
     list();
+    reveal();
     showTerms();
     if (document.activeElement !== field && field.value !== state.formula) field.value = state.formula;
     if (state.source !== drawnFor) { drawnFor = state.source; ranking.replaceChildren(); problem.textContent = ''; }

@@ -23,7 +23,7 @@ export function parameterSection({ state, change, worker }) {
     const input = make('input', { type: 'text', inputmode: 'text', 'aria-label': label, value: value ?? '', placeholder, size: 7, change: () => set(input.value.trim().replace(',', '.').replace(/−/g, '-')), ...more });
     return input;
   };
-  const rounded = value => String(Number(Number(value).toPrecision(5)));
+  const rounded = value => String(Number(Number(value).toPrecision(8)));
 
   function show() {
     const parameters = state.table && state.guesses?.parameters;
@@ -51,7 +51,7 @@ export function parameterSection({ state, change, worker }) {
       });
       const fix = make('input', { type: 'checkbox', 'aria-label': `${name} is fixed`, change: () => {
         const fixed = { ...state.fixed };
-        if (fix.checked) fixed[name] = start.value || rounded(value); else delete fixed[name];
+        if (fix.checked) fixed[name] = start.value || rounded(fittedValue(name) ?? value); else delete fixed[name];
         change({ fixed, shared: state.shared.filter(other => other !== name) });
       } });
       fix.checked = state.fixed[name] != null;
@@ -63,6 +63,9 @@ export function parameterSection({ state, change, worker }) {
     rows.replaceChildren(make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Starts and bounds of the parameters' }, make('table', {}, make('caption', { class: 'unseen', text: 'Starts and bounds of the parameters' }), make('thead', {}, make('tr', {}, ...heading.map(text => make('th', { scope: 'col', text })))), make('tbody', {}, ...lines))));
     showSliders(parameters);
   }
+
+  /** The value of the last fit. */
+  const fittedValue = name => state.found?.page.fits[0]?.parameters.find(one => one.name === name && typeof one.value === 'number')?.value;
 
   const keyOf = parameters => JSON.stringify([parameters.map(one => one.name), state.fixed, state.shared, state.roles.group, state.source?.name]);
 

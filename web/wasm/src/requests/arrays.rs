@@ -75,9 +75,9 @@ fn of_function(
         true => Ok(()),
         false => Err("the function of the model threw an error".to_owned().into()),
     };
-    let fit = CurveFit::numeric_rows(responses, Difference::Central, &data.x, &data.y, &start).names(names);
+    let fit = CurveFit::numeric_rows(responses, Difference::Central, &data.x, &data.y, &start);
     let rest = ParameterArguments { start: Vec::new(), ..parameters.clone() };
-    let fit = curve_fit::with_options(fit, data, &rest, &arguments.method)?;
+    let fit = curve_fit::with_options(fit, data, &rest, &arguments.method)?.names(names);
     fitted(curve_fit::with_quantities(fit, Vec::new(), arguments)?, arguments)
 }
 
