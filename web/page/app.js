@@ -95,11 +95,9 @@ async function fit() {
   try {
     const text = textOf(state);
     const settings = settingsOf(state);
-    if (!state.guesses) {
-      state.guesses = (await worker.guessTable(text, { name: state.source.name, ...settingsOf({ ...state, options: {} }) }));
-      sections[2].show();
-    }
     const found = await worker.fitTable(text, { name: state.source.name, ...settings, signal: own.controller.signal, ...progress });
+    state.guesses ??= guessesOf(found) ?? (await guess(text));
+    sections[2].show();
     if (!own.isOld) {
       state.found = found;
       answer.replaceChildren(answerOf(found, parts));
@@ -112,6 +110,8 @@ async function fit() {
       state.found = null;
       answer.replaceChildren(failure(error, parts));
       say(error.message);
+      state.guesses ??= await guess(textOf(state)).catch(() => null);
+      sections[2].show();
       document.body.dataset.failures = String(Number(document.body.dataset.failures ?? 0) + 1);
     }
   } finally {
@@ -122,6 +122,15 @@ async function fit() {
     if (own.isOld) fit();
   }
 }
+
+/** The starts of a fit, with its curve and columns, as `guess` has them; none for groups. */
+function guessesOf({ json }) {
+  if (!json.parameters || json.groups) return null;
+  const parameters = json.parameters.map(({ name, start, value }) => ({ name, value: [start, value].find(one => typeof one === 'number') ?? 1 }));
+  return { parameters, formula: json.model.slice(json.model.indexOf(' = ') + 3), x: json.x, y: [json.y].flat() };
+}
+
+const guess = text => worker.guessTable(text, { name: state.source.name, ...settingsOf({ ...state, options: {} }) });
 
 /** The result in a sentence. */
 function spoken({ page }) {
