@@ -26,7 +26,7 @@ const PICTURES = {
 const EXAMPLES_OF_LATER = { polynomial5: 5, polynomial6: 6, polynomial7: 7, polynomial8: 8, polynomial9: 9 };
 
 /** A name as words. */
-export const title = name => name.replace(/_/g, ' ').replace(/(\D)(\d)/g, '$1 $2').replace(/^./, letter => letter.toUpperCase());
+export const title = name => name.replace(/_/g, ' ').replace(/([a-z]{4,})(\d)/g, '$1 $2').replace(/^bet$/, 'BET').replace(/^./, letter => letter.toUpperCase());
 
 /** The models of one predictor with what the gallery shows of them. */
 export async function gallery(worker) {

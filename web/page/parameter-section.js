@@ -44,7 +44,7 @@ export function parameterSection({ state, change, worker }) {
         if (ends.every(one => !one)) delete bounds[name];
         change({ bounds });
       };
-      const start = entry(`Start of ${name}`, state.fixed[name] ?? state.starts[name] ?? '', rounded(value), text => {
+      const start = entry(`Start of ${name}`, state.fixed[name] ?? state.starts[name] ?? '', String(Number(Number(value).toPrecision(4))), text => {
         if (text && !Number.isFinite(Number(text))) return;
         if (state.fixed[name] != null && text) change({ fixed: { ...state.fixed, [name]: text } });
         else { const starts = { ...state.starts, [name]: text }; if (!text) delete starts[name]; change({ starts }); }

@@ -18,6 +18,11 @@ self.addEventListener('fetch', event => {
   if (event.request.method !== 'GET' || new URL(event.request.url).origin !== self.location.origin) return;
   event.respondWith((async () => {
     const cache = await caches.open(CACHE);
-    return (await cache.match(event.request, { ignoreSearch: true })) ?? fetch(event.request);
+    const kept = await cache.match(event.request, { ignoreSearch: true });
+    if (kept) return kept;
+    const answer = await fetch(event.request);
+    // The module for engines without SIMD, where it is asked for.
+    if (answer.ok) event.waitUntil(cache.put(event.request, answer.clone()));
+    return answer;
   })());
 });

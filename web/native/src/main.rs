@@ -30,7 +30,12 @@ fn load(name: &str) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>), Box<dyn Error>> {
         let (_, values) = line.split_once('=')?;
         numbers(values).first().copied()
     });
-    let data = text.lines().skip_while(|line| !(line.starts_with("Data:") && line.contains('y') && line.contains('x') && !line.contains('('))).skip(1);
+    let data = text
+        .lines()
+        .skip_while(|line| {
+            !(line.starts_with("Data:") && line.contains('y') && line.contains('x') && !line.contains('('))
+        })
+        .skip(1);
     let rows: Vec<Vec<f64>> = data.map(numbers).filter(|row| row.len() == 2).collect();
     Ok((rows.iter().map(|row| row[1]).collect(), rows.iter().map(|row| row[0]).collect(), starts.collect()))
 }
