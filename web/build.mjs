@@ -25,7 +25,7 @@ function module(name, features, flags) {
   const made = join(target, 'wasm32-unknown-unknown', 'release', 'marquardt_web.wasm');
   run('cargo', ['build', '--quiet', '--release', '--locked', '--target', 'wasm32-unknown-unknown', '--target-dir', target], { cwd: at('wasm'), env: { ...process.env, RUSTFLAGS: features } });
   const out = at('package', `${name}.wasm`);
-  run(process.execPath, [at('node_modules', 'binaryen', 'bin', 'wasm-opt'), made, '-o', out, '-Os', '--converge', '--enable-bulk-memory', '--enable-sign-ext', '--enable-nontrapping-float-to-int', '--enable-mutable-globals', '--enable-reference-types', '--enable-multivalue', ...flags]);
+  run(process.execPath, [at('node_modules', 'binaryen', 'bin', 'wasm-opt'), made, '-o', out, '-Os', '--strip-debug', '--enable-bulk-memory', '--enable-sign-ext', '--enable-nontrapping-float-to-int', '--enable-mutable-globals', '--enable-reference-types', '--enable-multivalue', ...flags]);
   const bytes = readFileSync(out);
   const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } });
   console.log(`${name}.wasm: ${bytes.length} bytes, gzip ${gzipSync(bytes, { level: 9 }).length}, brotli ${brotli.length}`);

@@ -1,4 +1,4 @@
-import { parse, print } from './expression.js';
+import { namesColumns, parse, print } from './expression.js';
 
 const isPlain = word => /^[\p{L}\p{N}\-_=+,.:/@%]+$/u.test(word);
 const quoted = word => (isPlain(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);
@@ -26,7 +26,8 @@ const text = value => JSON.stringify(value);
 
 /** A program in Rust that does the same for the curve and its parameters. */
 export function rustCode({ model, formula, x, y, sigma, weights, file }, settings) {
-  const curve = model ? `${text(model)}.parse::<Named>()?` : `Formula::with_predictors(${text(formula)}, [${x.map(text).join(', ')}])?`;
+  const predictors = namesColumns(formula, x) ? x : ['x'];
+  const curve = model ? `${text(model)}.parse::<Named>()?` : `Formula::with_predictors(${text(formula)}, [${predictors.map(text).join(', ')}])?`;
   const calls = [];
   for (const one of settings.start ?? []) { const [name, value] = one.split('='); calls.push(`.start(${text(name)}, ${Number(value)}_f64)`); }
   for (const one of settings.bounds ?? []) {
@@ -75,7 +76,7 @@ export function pythonCode({ model, formula, x, y, sigma, file }, settings) {
   if (settings.robust) options.push(`loss=${text(settings.robust)}`);
   const tree = model ? null : parse(formula);
   const curve = tree && !x.some(name => /\W/.test(name)) ? `"${print(tree, 'text').replace(/"/g, '\\"')}"` : text(model ?? formula);
-  const predictors = x.length === 1 ? `table[${text(x[0])}].to_numpy()` : `table[[${x.map(text).join(', ')}]].to_numpy()`;
+  const predictors = !model && namesColumns(formula, x) ? `table[[${x.map(text).join(', ')}]]` : `table[${text(x[0])}].to_numpy()`;
   return `import numpy as np
 import pandas as pd
 import marquardt

@@ -131,3 +131,6 @@ export function colored(text, parameters, predictors) {
     return [predictors.includes(name) ? 'predictor' : parameters.includes(name) ? 'parameter' : isNumber(part) ? 'numeral' : '', part];
   });
 }
+
+/** Returns true if a formula has columns by their names; otherwise, x stands for the only one. */
+export const namesColumns = (formula, x) => x.some(name => (formula ?? '').match(/"[^"]*"|[\p{L}_][\p{L}\p{N}_]*/gu)?.some(word => word.replace(/"/g, '') === name));

@@ -1,4 +1,5 @@
 import { Chart, button, color, make, number } from 'report';
+import { namesColumns } from './expression.js';
 
 /** Positions of a slider on either side of the guess. */
 const STEPS = 200;
@@ -108,7 +109,7 @@ export function parameterSection({ state, change, worker }) {
       const isLog = state.log[0] && low > 0;
       const grid = Float64Array.from({ length: CURVE }, (_, i) => (isLog ? low * (high / low) ** (i / (CURVE - 1)) : low + ((high - low) * i) / (CURVE - 1)));
       const parameters = guesses.parameters.map(({ name, value }) => Number(state.fixed[name] ?? state.starts[name] ?? value));
-      const curve = state.model ? { model: state.model } : { formula: state.formula, predictors: guesses.x.some(name => state.formula.includes(name)) ? guesses.x : ['x'] };
+      const curve = state.model ? { model: state.model } : { formula: state.formula, predictors: namesColumns(state.formula, guesses.x) ? guesses.x : ['x'] };
       const values = await worker.evaluate({ ...curve, x: grid, parameters });
       line = { kind: 'line', x: Array.from(grid), y: Array.from(values, one => (Number.isFinite(one) ? one : null)), color: color(1) };
       const points = { kind: 'points', x: kept.map(i => x[i]), y: kept.map(i => y[i]), color: color(0), symbol: 0 };

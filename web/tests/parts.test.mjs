@@ -46,6 +46,8 @@ test('the command line says what the page does', () => {
   assert.equal(commandLine(settings, "it's.csv"), "marquardt fit 'it'\\''s.csv' --x 'dose (mM)' --y rate --formula 'a*exp(-k*x)' --start a=1,k=-2 --where 'plate == A' --where 'x > 0' --robust=tukey --profile --log-x --report fit.html");
   const curve = { model: null, formula: 'a*exp(-k*t)', x: ['t'], y: 'n', sigma: 'sd', weights: null, file: 'n.csv' };
   assert.match(rustCode(curve, { bounds: ['k=0..'], counts: true }), /\.bounds\("k", 0_f64\.\.=f64::INFINITY\)\n {8}\.sigma\(table\.column\("sd"\)\?\)\n {8}\.counts\(\)/);
+  assert.match(rustCode({ ...curve, x: ['conc (mM)'], formula: 'a*exp(-k*x)' }, {}), /with_predictors\("a\*exp\(-k\*x\)", \["x"\]\)\?, x, y\)/);
+  assert.match(pythonCode(curve, {}), /x, y = table\[\["t"\]\], table\["n"\]\.to_numpy\(\)/);
   assert.match(pythonCode(curve, { bounds: ['k=0..'] }), /marquardt\.fit\("a\*exp\(-k\*t\)", x, y, bounds=\{"k": \(0, np\.inf\)\}, sigma=table\["sd"\]/);
 });
 
