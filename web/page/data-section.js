@@ -5,13 +5,24 @@ import { ofJson, textOfFile } from './sources.js';
 /** Rows of the table that are shown. */
 const SHOWN = 5;
 
+/** Letters that are shown in the field. */
+const LONGEST = 200_000;
+
+const HINT = 'conc\trate\n0.5\t1.9\n1\t3.1';
+
 const ROLES = [['', 'not used'], ['x', 'x'], ['y', 'y'], ['sigma', 'σ of y'], ['weights', 'weight'], ['group', 'group']];
 
 /** The table: pasted, dropped, opened, or an example; and what its columns are. */
 export function dataSection({ state, read, change }) {
-  const field = make('textarea', { id: 'paste', rows: 4, spellcheck: 'false', autocomplete: 'off', placeholder: 'conc\trate\n0.5\t1.9\n1\t3.1', 'aria-describedby': 'paste-hint' });
+  const field = make('textarea', { id: 'paste', rows: 4, spellcheck: 'false', autocomplete: 'off', placeholder: HINT, 'aria-describedby': 'paste-hint' });
   const chooser = make('input', { type: 'file', id: 'file', class: 'unseen', accept: '.csv,.tsv,.txt,.dat,.json,.xlsx,.gz,text/*', tabindex: -1 });
   const problem = make('p', { class: 'problem', role: 'alert' });
+  /** Shows a text in the field, if it is not so long that browsers take seconds to lay it out. */
+  const put = text => {
+    const isLong = text.length > LONGEST;
+    field.value = isLong ? '' : text;
+    field.placeholder = isLong ? `${plural(text.split('\n').length, 'line')}, too many to show here` : HINT;
+  };
   const take = (text, name, kept = {}) => {
     problem.textContent = '';
     if (text.trim() && (ofJson(text) ?? text) !== state.source?.text) read({ name, text: ofJson(text) ?? text }, kept);
@@ -22,14 +33,20 @@ export function dataSection({ state, read, change }) {
     problem.textContent = '';
     try {
       const text = await textOfFile(file);
-      if (text.length < 200_000) field.value = text; else field.value = '';
+      put(text);
       await read({ name: file.name.replace(/\.gz$/, '').replace(/\.(xlsx|json)$/, '.csv'), text }, {});
     } catch (error) {
       problem.textContent = error.message;
     }
   };
   chooser.addEventListener('change', () => { if (chooser.files[0]) open(chooser.files[0]); chooser.value = ''; });
-  field.addEventListener('paste', () => setTimeout(() => take(field.value, 'pasted.csv')));
+  field.addEventListener('paste', event => {
+    const text = event.clipboardData?.getData('text/plain') ?? '';
+    if (text.length <= LONGEST) { setTimeout(() => take(field.value, 'pasted.csv')); return; }
+    event.preventDefault();
+    put(text);
+    take(text, 'pasted.csv');
+  });
   field.addEventListener('change', () => take(field.value, state.source?.name ?? 'pasted.csv', kept()));
   document.addEventListener('dragover', event => { if (event.dataTransfer.types.includes('Files')) { event.preventDefault(); document.body.classList.add('drop'); } });
   document.addEventListener('dragleave', event => { if (!event.relatedTarget) document.body.classList.remove('drop'); });
@@ -37,7 +54,7 @@ export function dataSection({ state, read, change }) {
     event.preventDefault();
     document.body.classList.remove('drop');
     if (event.dataTransfer.files[0]) open(event.dataTransfer.files[0]);
-    else { field.value = event.dataTransfer.getData('text/plain'); take(field.value, 'pasted.csv'); }
+    else { put(event.dataTransfer.getData('text/plain')); take(event.dataTransfer.getData('text/plain'), 'pasted.csv'); }
   });
   const examples = make('select', { id: 'example' }, make('option', { value: '', text: 'Take an example …' }), ...EXAMPLES.map((one, i) => make('option', { value: i, text: one.name })));
   examples.addEventListener('change', () => {
@@ -45,7 +62,7 @@ export function dataSection({ state, read, change }) {
     examples.value = '';
     if (!example) return;
     const { name, file, text, roles = {}, model = null, formula = '', options = {}, log = [false, false], bounds = {} } = example;
-    field.value = text();
+    put(text());
     read({ name: file, text: field.value, example: name }, { model, formula, options: { ...options }, log: [...log], bounds: { ...bounds }, roles: { x: [], y: null, sigma: null, weights: null, group: null, ...roles } });
   });
   const preview = make('div', { id: 'preview' });

@@ -38,8 +38,7 @@ const time = await page.evaluate(async text => {
   const data = new DataTransfer();
   data.setData('text/plain', text);
   const field = document.querySelector('#paste');
-  field.value = text;
-  field.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data }));
+  field.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, cancelable: true }));
   while (!document.querySelector('#preview table')) await new Promise(done => setTimeout(done, 5));
   const read = performance.now();
   document.querySelector('[data-name="exponential_decay_offset"]').click();
