@@ -101,7 +101,7 @@ pub fn values(request: &Value, exchange: &mut Exchange) -> Result<Value, Failure
         return Err(Failure::new(format!("{name} has {expected} parameters, and {found} values are given")));
     }
     let x = exchange.numbers(1);
-    if curve.response_count() != 1 || width == 0 || x.len() % width != 0 {
+    if curve.response_count() != 1 || width == 0 || !x.len().is_multiple_of(width) {
         return Err(Failure::new(format!("{} takes {width} predictors in a row, and has real values", curve.name())));
     }
     let values = x.chunks_exact(width).map(|row| Model::<f64>::response::<f64>(&curve, row, &b)).collect();
