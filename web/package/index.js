@@ -320,8 +320,6 @@ export async function evaluate({ model, formula, predictors, x, parameters }) {
   return current.request({ do: 'curve', ...of.request, parameters: b }, [values]).result(0);
 }
 
-let tables = 0;
-
 /** Keeps a table in the module, and returns its name. */
 function keep(current, data, name) {
   const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data instanceof ArrayBuffer ? new Uint8Array(data) : data;
@@ -333,7 +331,7 @@ function keep(current, data, name) {
 /** Reads a table of separated values as the command does. */
 export async function parseTable(data, options = {}) {
   const current = await engine();
-  const { name = `table ${++tables}`, ...rest } = options;
+  const { name = 'data.csv', ...rest } = options;
   const { answer, result } = current.request({ do: 'table', settings: { ...settings(rest), file: keep(current, data, name) } });
   const columns = answer.columns.map(column => ({ ...column, numbers: column.numbers == null ? null : result(column.numbers) }));
   return { ...answer, lines: result(0), columns };
