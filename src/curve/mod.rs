@@ -71,6 +71,8 @@ mod parameter;
 mod parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
 mod plot;
+#[cfg(feature = "plot")]
+mod plot_error;
 mod problem;
 #[cfg(feature = "progress")]
 mod progress;
@@ -87,6 +89,8 @@ mod rout;
 mod row_options;
 mod rows;
 mod second_attempt;
+#[cfg(feature = "plot")]
+mod series;
 mod statistics_error;
 #[cfg(feature = "serde")]
 mod stored;
@@ -135,10 +139,14 @@ pub use numeric_rows::FromNumericRows;
 pub use ode::{EquationClosures, EquationFormulas, EquationsError, FromDifferentialEquations, Integrator};
 pub use parameters::Parameters;
 #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
-pub use plot::{HeatMap, LegendPlace, Plot, PlotError, Series};
+pub use plot::{HeatMap, LegendPlace, Plot};
+#[cfg(feature = "plot")]
+pub use plot_error::PlotError;
 pub use relations::{Relation, RelationError};
 pub use rout::{CleanedFit, Outlier};
 pub use rows::Rows;
+#[cfg(feature = "plot")]
+pub use series::Series;
 pub use statistics_error::StatisticsError;
 #[cfg(feature = "serde")]
 pub use stored::{StoredFit, StoredFitError};

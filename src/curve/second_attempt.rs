@@ -158,7 +158,8 @@ impl<'a, T: Real> AttemptSearch<'a, T> {
         self.keep_better(report, way.kind, held)
     }
 
-    /// Keeps the new result if its cost is noticeably lower, or if it is usable at a cost that is no higher, and the best one is not.
+    /// Keeps the new result if its cost is noticeably lower, or if it is usable at a cost that is no higher, and the best one is not. The cost of
+    /// an end at which no step made progress is below the minimum by rounding error alone, and so may be lower, though not noticeably.
     fn keep_better(
         mut self,
         report: Report<T>,
@@ -168,7 +169,9 @@ impl<'a, T: Real> AttemptSearch<'a, T> {
         let new = score(&self.best.checked, &report);
         let tolerance = T::from_f64(SAME).max(T::EPSILON.powf(T::from_f64(SAME_POWER))) * old.abs();
         let is_lower = new < old - tolerance;
-        let may_be_better = new <= old && !self.best.is_usable();
+        let is_stalled = self.best.report.status == Status::NoProgress;
+        let highest = if is_stalled { old + tolerance } else { old };
+        let may_be_better = new <= highest && !self.best.is_usable();
         self.agreeing = match is_lower {
             true => 1,
             false => self.agreeing + usize::from(new <= old + tolerance),

@@ -15,7 +15,7 @@ pub(crate) trait Kernel {
 }
 
 /// Half of the sixteen short registers of x86-64 hold two times eight numbers in double precision; others have more.
-const PORTABLE_TALL: usize = if cfg!(target_arch = "x86_64") { 2 } else { 4 };
+const PORTABLE_TALL: usize = if cfg!(any(target_arch = "x86_64", target_arch = "wasm32")) { 2 } else { 4 };
 
 /// Multiplying and adding is one instruction in registers that every processor of the kind has.
 pub(super) const PORTABLE_FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));

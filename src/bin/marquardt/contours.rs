@@ -1,12 +1,11 @@
-//! Joint confidence regions of two parameters, and pictures of these and of profiles.
+//! Joint confidence regions of two parameters.
 
 use marquardt::FittedCurve;
-use marquardt::curve::{Contour, Plot, Profile, ProfileError, Series};
+use marquardt::curve::{Contour, ProfileError};
 
-use crate::arguments::{ContourArguments, FitArguments};
+use crate::arguments::ContourArguments;
 use crate::failure::{Failure, quoted};
-use crate::inference::{Inference, no_profile};
-use crate::output;
+use crate::inference::no_profile;
 use crate::table::{Cell, ResultTable};
 
 /// Levels of the regions.
@@ -37,10 +36,10 @@ pub fn pair<'a>(
 /// The joint regions of two parameters of one fit.
 #[derive(Debug)]
 pub struct Regions {
-    contours: Vec<Contour<f64>>,
+    pub contours: Vec<Contour<f64>>,
     /// Levels without a region, and the reasons.
     failed: Vec<(f64, String)>,
-    estimate: (f64, f64),
+    pub estimate: (f64, f64),
 }
 
 impl Regions {
@@ -101,58 +100,5 @@ impl Regions {
             }
         }
         table
-    }
-
-    /// Borders and estimate as they are drawn; those of a group have its name before theirs.
-    pub fn series(&self, group: Option<&str>) -> Vec<Series> {
-        let named = |name: &str| group.map_or_else(|| name.to_owned(), |group| format!("{group} {name}"));
-        let borders = self.contours.iter().map(|contour| {
-            let border = contour.plot_series();
-            let (name, ..) = border.lines();
-            let name = named(name.unwrap_or_default());
-            border.name(name)
-        });
-        borders.chain([Series::new().name(named("estimate")).points([self.estimate])]).collect()
-    }
-}
-
-/// Profiles and joint regions of all fits, to be drawn and written.
-#[derive(Debug, Default)]
-pub struct InferencePictures {
-    profiles: Vec<Profile<f64>>,
-    borders: Vec<Series>,
-    /// Points of the borders.
-    points: ResultTable,
-}
-
-impl InferencePictures {
-    /// Adds a fit: with its name as one of several, else alone. `by` is the column of the groups.
-    pub fn add(&mut self, by: &str, name: Option<&str>, inference: &Inference) {
-        let named = |profile: &Profile<f64>| {
-            let name = name.map_or_else(|| profile.name.clone(), |name| format!("{name} {}", profile.name));
-            Profile { name, ..profile.clone() }
-        };
-        self.profiles.extend(inference.profiles.iter().map(named));
-        if let Some(regions) = &inference.regions {
-            self.borders.extend(regions.series(name));
-            let points = regions.points();
-            self.points.append(if let Some(name) = name { points.in_group(by, name) } else { points });
-        }
-    }
-
-    /// Draws and writes what is asked for.
-    pub fn write(self, arguments: &FitArguments, title: &str) -> Result<(), Failure> {
-        let (asked, output) = (&arguments.regions, &arguments.output);
-        if let Some(path) = &asked.profile_plot {
-            output::sized(Profile::plot(&self.profiles).title(title), output).save(path)?;
-        }
-        if let (Some(path), [first, second]) = (&asked.contour_plot, &asked.contour[..]) {
-            let plot = Plot::new().title(title).x_label(first).y_label(second);
-            output::sized(self.borders.into_iter().fold(plot, Plot::series), output).save(path)?;
-        }
-        match &asked.contour_points {
-            Some(path) => output::write(path, &self.points.to_csv()?),
-            None => Ok(()),
-        }
     }
 }

@@ -6,11 +6,13 @@ use marquardt::curve::{CleanedFit, Curve, ErrorsInX, FromModel, MultiStartError,
 use marquardt::models::AnyModel;
 use marquardt::{CurveFit, FittedCurve, LevenbergMarquardt, Tie};
 
-use crate::arguments::{FitArguments, MethodArguments, ParameterArguments, check_once};
+use crate::arguments::{FitArguments, MethodArguments, ParameterArguments};
 use crate::assignments::NamedValue;
+use crate::bars;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::live::LivePicture;
+use crate::parameter_options::check_once;
 use crate::selected_data::SelectedData;
 use crate::table::{Cell, ResultTable};
 use crate::terminal::note;
@@ -104,7 +106,8 @@ pub fn solve<'a, C: Curve<f64> + 'a>(
     method: &MethodArguments,
 ) -> Result<Solved<'a>, MultiStartError> {
     let Some(starts) = method.multi_start else { return solve_from_start(fit, method) };
-    let mut search = prepared(fit, method).multi_start().starts(starts as usize).seed(method.seed).progress();
+    let search = prepared(fit, method).multi_start().starts(starts as usize).seed(method.seed);
+    let mut search = bars::of_starts(search);
     for NamedValue { name, value } in &method.range {
         search = search.range(name, value.clone());
     }

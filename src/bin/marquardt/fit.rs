@@ -138,8 +138,22 @@ pub fn titled(summary: FitSummary, title: &str, formula: &str, data: &SelectedDa
     summary
 }
 
+/// Rows of the file with the fitted values and the residuals of a fit; `by` is the column of the groups, if it is one of several.
+pub fn residuals_of(shown: &FitOnPage<'_, '_>, by: &str) -> Result<ResultTable, Failure> {
+    let FitOnPage { name, fit, data, .. } = *shown;
+    if let [data] = data {
+        let own = residuals(data, &fit.fitted().to_vec(), fit.fitted_x());
+        return Ok(if let Some(name) = name { own.in_group(by, name) } else { own });
+    }
+    let mut all = ResultTable::default();
+    for (data, set) in data.iter().zip(fit.data_sets()?) {
+        all.append(residuals(data, &set.fitted, None).in_group(by, &set.name));
+    }
+    Ok(all)
+}
+
 /// Rows of the file with the fitted values and the residuals.
-pub fn residuals(data: &SelectedData, fitted: &[f64], fitted_x: Option<ArrayView2<'_, f64>>) -> ResultTable {
+fn residuals(data: &SelectedData, fitted: &[f64], fitted_x: Option<ArrayView2<'_, f64>>) -> ResultTable {
     let of_y = |kind: &str| -> Vec<String> {
         let named = |name: &String| if data.y_names.len() == 1 { kind.to_owned() } else { format!("{kind} {name}") };
         data.y_names.iter().map(named).collect()

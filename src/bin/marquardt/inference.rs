@@ -9,6 +9,7 @@ use marquardt::statistics::Test;
 
 use crate::arguments::FitArguments;
 use crate::assignments::Replicates;
+use crate::bars;
 use crate::contours::Regions;
 use crate::failure::{Failure, quoted};
 use crate::interrupt;
@@ -164,8 +165,8 @@ fn note(end: &str, kind: IntervalEnd) -> Option<String> {
 }
 
 fn bootstrap(fit: &FittedCurve<'_, f64>, replicates: u32, seed: u64) -> Result<ResultTable, Failure> {
-    let run = fit.bootstrap().replicates(replicates as usize).seed(seed).cancel_token(interrupt::token()).progress();
-    let found = run.run()?;
+    let fits = fit.bootstrap().replicates(replicates as usize).seed(seed).cancel_token(interrupt::token());
+    let found = bars::of_replicates(fits).run()?;
     let mut table = ResultTable::new(["parameter", "value", "standard_error", "bias", "low", "high"]);
     let (errors, bias) = (found.standard_errors(), found.bias());
     for (index, parameter) in fit.parameters().iter().enumerate() {

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod assignments;
+mod bars;
 mod batch;
 mod bundle;
 mod compare;
@@ -19,13 +20,16 @@ mod graph;
 mod group_results;
 mod groups;
 mod inference;
+mod inference_pictures;
 mod interrupt;
 mod live;
 mod many;
 mod models;
 mod needed_columns;
+mod option_texts;
 mod output;
 mod page;
+mod parameter_options;
 mod parameter_tests;
 mod pictures;
 mod predict;

@@ -11,13 +11,14 @@ use marquardt::npy::RowWriter;
 use marquardt::{FitMany, Formula};
 use ndarray::{Array2, s};
 
-use crate::arguments::{ManyArguments, ParameterArguments, check_once};
+use crate::arguments::{ManyArguments, ParameterArguments};
 use crate::assignments::NamedValue;
 use crate::curve;
 use crate::failure::{Ending, Failure, quoted};
 use crate::interrupt;
 use crate::output;
 use crate::page::ManyPage;
+use crate::parameter_options::check_once;
 use crate::stack::Stack;
 use crate::table::exact;
 use crate::terminal::note;

@@ -39,6 +39,19 @@ pub fn read(
     }
 }
 
+impl DataArguments {
+    /// Columns, numbers or formulas that have a value for each row besides its predictors and response.
+    pub fn of_rows(&self) -> impl Iterator<Item = &str> {
+        let deviations = self.sigma.iter().chain(&self.weights).chain(&self.sigma_x);
+        deviations.chain(&self.replicates).chain(&self.sd).map(String::as_str)
+    }
+
+    /// Returns true if formulas are of complex numbers.
+    pub fn is_complex(&self) -> bool {
+        self.complex || self.y.len() > 1
+    }
+}
+
 /// Columns that a subcommand needs besides those of its [`DataArguments`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Needs<'n> {

@@ -6,9 +6,9 @@ use marquardt::FittedCurve;
 use marquardt::curve::Plot;
 
 use crate::arguments::FitArguments;
-use crate::contours::InferencePictures;
 use crate::failure::Failure;
-use crate::fit::residuals;
+use crate::fit::residuals_of;
+use crate::inference_pictures::InferencePictures;
 use crate::output;
 use crate::page::{FitOnPage, FitPage};
 use crate::selected_data::SelectedData;
@@ -61,20 +61,7 @@ impl<'r> Pictures<'r> {
         }
         self.inference.add(by, name, &shown.report.inference);
         if output.residuals.is_some() {
-            let own = match (data, name) {
-                ([data], name) => {
-                    let own = residuals(data, &fit.fitted().to_vec(), fit.fitted_x());
-                    if let Some(name) = name { own.in_group(by, name) } else { own }
-                }
-                (several, _) => {
-                    let mut all = ResultTable::default();
-                    for (data, set) in several.iter().zip(fit.data_sets()?) {
-                        all.append(residuals(data, &set.fitted, None).in_group(by, &set.name));
-                    }
-                    all
-                }
-            };
-            self.residuals.append(own);
+            self.residuals.append(residuals_of(shown, by)?);
         }
         if output.report.is_some() {
             self.page.add(shown)?;

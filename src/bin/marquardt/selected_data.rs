@@ -26,7 +26,7 @@ fn whole(counts: &[f64], table: &Table, lines: &[usize]) -> Result<Vec<usize>, F
 
 /// Formula of a response alone for its standard deviation, or its weight.
 #[derive(Debug, Clone)]
-struct ResponseSigma {
+pub struct ResponseSigma {
     formula: Formula,
     is_weight: bool,
 }
@@ -53,12 +53,12 @@ pub struct SelectedData {
     /// Origins of times, by the columns of the file.
     pub origins: BTreeMap<String, String>,
     /// Standard deviation of a response, if it follows from that alone.
-    response_sigma: Option<ResponseSigma>,
+    pub response_sigma: Option<ResponseSigma>,
     /// Rows that were left out, as a number is missing.
     pub omitted: usize,
     /// The line of the file at which each row ends.
-    lines: Vec<usize>,
-    sigma_name: String,
+    pub lines: Vec<usize>,
+    pub sigma_name: String,
 }
 
 impl SelectedData {

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::arguments::{Arguments, Command, GivenOption};
 use crate::failure::Failure;
+use crate::option_texts::texts;
 use crate::output;
 
 /// Options that are none of the analysis.
@@ -93,23 +94,6 @@ fn of_file(given: &[OsString]) -> Result<Option<Vec<OsString>>, Failure> {
 
 fn is_of_file(argument: &clap::Arg) -> bool {
     [CONFIG, WRITE_CONFIG].contains(&argument.get_id().as_str())
-}
-
-/// The values of an option, one for each time that it is given; no text for a switch.
-fn texts(value: Value) -> Result<Vec<Option<String>>, Value> {
-    let text = |value: Value| match value {
-        Value::String(text) => Ok(text),
-        Value::Number(number) => Ok(number.to_string()),
-        other => Err(other),
-    };
-    match value {
-        Value::Bool(is_on) => Ok(if is_on { vec![None] } else { Vec::new() }),
-        Value::Array(values) => values.into_iter().map(|value| text(value).map(Some)).collect(),
-        Value::Object(entries) => {
-            entries.into_iter().map(|(name, value)| Ok(Some(format!("{name}={}", text(value)?)))).collect()
-        }
-        value => Ok(vec![Some(text(value)?)]),
-    }
 }
 
 /// An option on the command line or, if these are words of it, in the file.

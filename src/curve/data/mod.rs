@@ -248,7 +248,7 @@ impl<'a, T: Real> Data<'a, T> {
     }
 
     /// Runs of rows that were taken from the same means.
-    #[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
+    #[cfg(any(feature = "plot", feature = "serde"))]
     pub(super) fn runs_of_means(&self) -> impl Iterator<Item = usize> {
         self.of_means.chunk_by(|one, other| one == other).map(<[usize]>::len)
     }

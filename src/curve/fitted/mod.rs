@@ -10,9 +10,9 @@ mod fitted_points;
 mod held;
 mod influence;
 mod noise;
-#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+#[cfg(feature = "plot")]
 mod plot;
-#[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
+#[cfg(any(feature = "plot", feature = "serde"))]
 mod plot_points;
 mod profile;
 mod ray;

@@ -7,6 +7,7 @@ use crate::autodiff::Complex;
 use crate::curve::Series;
 
 /// View of a complex curve.
+#[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "views are drawn by plots"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::curve) enum ComplexView {
     /// Negative imaginary parts over real parts.

@@ -4,10 +4,10 @@ use ndarray::{Array2, Axis};
 
 use super::grid::grid;
 use super::uncertain_curve::Bands;
-use super::{BandPoint, ComplexView, PlotPoint, ResponseKind, ResponseNoise, UncertainCurve};
+use super::{BandPoint, ComplexView, PlotPoint, UncertainCurve};
 use crate::autodiff::Complex;
 use crate::curve::models::{AnyModel, Named};
-use crate::curve::{Model, Plot, PlotError, Rows, Series, StatisticsError};
+use crate::curve::{Model, PlotError, Rows, Series, StatisticsError};
 use crate::real::Real;
 
 /// The confidence of the bands.
@@ -15,17 +15,6 @@ const LEVEL: f64 = 0.95;
 
 /// Number of evenly spaced points that a curve is drawn through; as many again are in equal ratios.
 const POINTS: usize = 301;
-
-impl<T: Real> ResponseNoise<T> {
-    /// An empty plot with the residuals' label, and the strip of their noise.
-    pub(in crate::curve) fn empty_plot(&self) -> Plot {
-        match (self.unit(), self.kind) {
-            (Some(_), _) if self.is_weighted() => Plot::new().residual_label("residual / σ").residual_band(1.0),
-            (Some(unit), ResponseKind::Uniform) => Plot::new().residual_band(unit),
-            _ => Plot::new(),
-        }
-    }
-}
 
 impl<T: Real> UncertainCurve<'_, T> {
     /// The series of these points, without names: one for each response of a row, or one in a view of complex responses. The curve has one

@@ -1,14 +1,14 @@
 //! Statistics that the results of all fits share.
 
 mod calibration;
-#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+#[cfg(feature = "plot")]
 mod complex_view;
-#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+#[cfg(feature = "plot")]
 mod drawing;
 mod grid;
 mod methods;
 mod parameter;
-#[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
+#[cfg(any(feature = "plot", feature = "serde"))]
 mod plot_point;
 mod response_noise;
 mod uncertain_curve;
@@ -19,11 +19,11 @@ use crate::real::Real;
 use crate::solver::Covariance;
 
 pub use calibration::{Calibration, CalibrationError, Unknown};
-#[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+#[cfg(feature = "plot")]
 pub(super) use complex_view::ComplexView;
 pub(super) use methods::{inference_methods, methods_of};
 pub use parameter::FittedParameter;
-#[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
+#[cfg(any(feature = "plot", feature = "serde"))]
 pub(super) use plot_point::PlotPoint;
 pub(super) use response_noise::{ResponseKind, ResponseNoise};
 pub use uncertain_curve::BandPoint;

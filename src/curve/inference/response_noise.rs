@@ -38,7 +38,7 @@ impl<T: Real> ResponseNoise<T> {
     }
 
     /// Each response has a variance of its own.
-    #[cfg(any(all(feature = "plot", not(target_arch = "wasm32")), feature = "serde"))]
+    #[cfg(any(feature = "plot", feature = "serde"))]
     pub(in crate::curve) fn is_weighted(&self) -> bool {
         matches!(self.kind, ResponseKind::Weighted | ResponseKind::Counts)
     }

@@ -2,7 +2,7 @@
 
 use super::Plot;
 use super::axis::{PlotAxis, extremes};
-use super::series::Series;
+use crate::curve::series::Series;
 
 /// The axes of a plot, without ticks.
 pub(super) struct Axes {

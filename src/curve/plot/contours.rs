@@ -1,6 +1,7 @@
 //! Plots of joint regions.
 
-use super::{Plot, Series};
+use super::Plot;
+use crate::curve::Series;
 use crate::curve::{Contour, FittedCurve, ProfileError};
 use crate::real::Real;
 

@@ -3,12 +3,12 @@
 use plotters::prelude::*;
 
 use super::Plot;
-use super::Series;
 use super::axes::Axes;
 use super::axis::PlotAxis;
 use super::heat_layout::{self, Raster};
 use super::panel::{self, Area, BELOW, DrawResult, PlotPanel, fitted};
 use super::style::{self, letters, px};
+use crate::curve::Series;
 
 /// Width of the gap between the panels.
 const GUTTER: f64 = 18.0;

@@ -4,9 +4,9 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use super::layout::BANDS;
-use super::series::{Band, Mark, Series};
 use super::style::{self, INK, px, stroke};
 use super::thinning::MOST_BARS;
+use crate::curve::series::{Band, Mark, Series};
 
 /// Symbol before a name.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 mod axes;
 mod axis;
 mod contours;
-mod error;
+mod empty;
 mod heat_layout;
 mod heat_map;
 mod layout;
@@ -12,17 +12,16 @@ mod panel;
 mod parts;
 mod picture;
 mod profiles;
-mod series;
 mod simplify;
 mod style;
 mod thinning;
 
 use std::path::Path;
 
-pub use error::PlotError;
 pub use heat_map::HeatMap;
 pub use legend::LegendPlace;
-pub use series::Series;
+
+use super::{PlotError, Series};
 
 /// A plot of data with error bars, curves, bands and, in a panel below, residuals. Feature `plot`.
 ///

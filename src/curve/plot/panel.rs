@@ -9,10 +9,10 @@ use plotters::prelude::*;
 use super::axis::PlotAxis;
 use super::legend::{self, LegendPlace, PICTURE};
 use super::parts::parts;
-use super::series::{Band, Mark, Series, SeriesPoint};
 use super::simplify::simplified;
 use super::style::{self, CURVE, GRID, INK, SCALE, letters, px, stroke};
 use super::thinning::{self, MOST, MOST_BARS, Spot};
+use crate::curve::series::{Band, Mark, Series, SeriesPoint};
 
 pub(super) type Area<DB> = DrawingArea<DB, Shift>;
 /// Result of drawing on a backend.

@@ -1,6 +1,7 @@
 //! Plots of profiles.
 
-use super::{Plot, Series};
+use super::Plot;
+use crate::curve::Series;
 use crate::curve::{FittedCurve, ParameterState, Profile, ProfileError};
 use crate::real::Real;
 

@@ -158,7 +158,7 @@ impl<T: Real> StoredFit<T> {
     /// # Errors
     ///
     /// As for [`plot`](Self::plot).
-    #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+    #[cfg(feature = "plot")]
     pub fn plot_series(&self) -> Result<Vec<crate::curve::Series>, crate::curve::PlotError> {
         self.series_in(None)
     }
@@ -170,7 +170,7 @@ impl<T: Real> StoredFit<T> {
     }
 
     /// The series, or those in a view of complex responses.
-    #[cfg(all(feature = "plot", not(target_arch = "wasm32")))]
+    #[cfg(feature = "plot")]
     fn series_in(
         &self,
         view: Option<super::inference::ComplexView>,

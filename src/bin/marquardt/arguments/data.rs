@@ -81,14 +81,6 @@ pub struct DataArguments {
     pub header_row: Option<NonZeroUsize>,
 }
 
-impl DataArguments {
-    /// Columns, numbers or formulas that have a value for each row besides its predictors and response.
-    pub fn of_rows(&self) -> impl Iterator<Item = &str> {
-        let deviations = self.sigma.iter().chain(&self.weights).chain(&self.sigma_x);
-        deviations.chain(&self.replicates).chain(&self.sd).map(String::as_str)
-    }
-}
-
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum DateOrderName {
     /// Day, month, year
@@ -122,12 +114,5 @@ impl From<SeparatorName> for Separator {
             SeparatorName::Tab => Separator::Tab,
             SeparatorName::Space => Separator::Whitespace,
         }
-    }
-}
-
-impl DataArguments {
-    /// Returns true if formulas are of complex numbers.
-    pub fn is_complex(&self) -> bool {
-        self.complex || self.y.len() > 1
     }
 }

@@ -30,7 +30,7 @@ pub use graph::GraphArguments;
 pub use many::ManyArguments;
 pub use method::MethodArguments;
 pub use output::OutputArguments;
-pub use parameters::{ParameterArguments, check_once};
+pub use parameters::ParameterArguments;
 pub use predict::PredictArguments;
 pub use settings::{GivenOption, SettingsArguments};
 

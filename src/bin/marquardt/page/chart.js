@@ -120,7 +120,7 @@ const symbolOf = layer => (layer.isCross ? CROSS : layer.isRing && layer.symbol 
  *
  * Options: `layers`, a function; `label`, for those who do not see it; `xLabel`, `yLabel`, `height`; `axes`, which charts may share:
  * `logX`, the range `x`, and the `charts`; `logY`; `isEqual`, one scale for both axes; `describe`, which makes the chart interactive: it
- * describes a point of a layer; `onDraw`. Points that logarithmic axes cannot show are counted in `lost`.
+ * describes a point of a layer; `pick`, what a click on a point or the key Enter does; `onDraw`. Points that logarithmic axes cannot show are counted in `lost`.
  */
 class Chart {
   constructor(options) {
@@ -333,7 +333,11 @@ class Chart {
         const chosen = box(from, place(event));
         from = null;
         this.overlay.replaceChildren();
-        if (chosen.width < 6 || chosen.height < 6) return this.hover(this.nearest(place(event)));
+        if (chosen.width < 6 || chosen.height < 6) {
+          const mark = this.nearest(place(event));
+          if (mark && this.pick) this.pick({ x: mark.layer.x[mark.index], y: mark.layer.y[mark.index] });
+          return this.hover(mark);
+        }
         const { height } = this.panel;
         this.zoom([this.xScale.value(chosen.x), this.xScale.value(chosen.x + chosen.width)],
           [this.yScale.value(height - chosen.y - chosen.height), this.yScale.value(height - chosen.y)]);
@@ -386,6 +390,7 @@ class Chart {
     const zoom = { '+': 0.8, '=': 0.8, '-': 1.25 }[event.key];
     if (event.key === '0') this.zoom();
     else if (event.key === 'Escape') this.hover(null);
+    else if (event.key === 'Enter' && this.current && this.pick) this.pick({ x: this.current.layer.x[this.current.index], y: this.current.layer.y[this.current.index] });
     else if (zoom) this.zoomCenter(zoom);
     else if (step && this.marks.length) {
       const order = [...this.marks].sort((a, b) => a.x - b.x);

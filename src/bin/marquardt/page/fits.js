@@ -134,7 +134,7 @@ function pictureSection() {
   if (!shownFits().every(fit => fit.series)) return section('Data and fit', make('p', { text: 'To keep the page small, this fit is not drawn. Its parameters are in the table of all fits.' }));
   const chooser = viewChooser();
   const views = viewOf();
-  const charts = views.map(({ series, ...options }) => new Chart({ ...options, layers: () => pictureLayers(series), describe }));
+  const charts = views.map(({ series, ...options }) => new Chart({ ...options, layers: () => pictureLayers(series), describe, pick: data.pick }));
   const main = charts[0];
   const residuals = new Chart({ label: `Residuals over ${shownFits()[0].x_label}.`, layers: residualLayers, xLabel: shownFits()[0].x_label, yLabel: residualLabel(), height: 190, axes, describe });
   axes.charts = [...charts.filter(chart => chart.axes === axes), residuals];
@@ -165,7 +165,7 @@ function hintText() {
   const thinned = drawn < total ? ` Of ${plural(total, 'point')}, ${drawn.toLocaleString('en')} are drawn, each for its neighbourhood: the stronger, the more points it stands for.` : '';
   const strips = new Set(shownFits().map(fit => fit.strip));
   const strip = strips.size === 1 && !strips.has(null) ? ' The grey strip of the residuals is ±1 standard deviation.' : '';
-  return `Drag to zoom, or turn the wheel; double-click to reset.${strip}${thinned}`;
+  return `Drag to zoom, or turn the wheel; double-click to reset.${data.pick ? ' Click a point to leave it out, and again to take it.' : ''}${strip}${thinned}`;
 }
 
 /** Observations as a table, made when it is opened. */

@@ -21,9 +21,10 @@ use crate::output;
 /// The page, with places for style, script and data.
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// Charts, what both kinds of pages have, maps, views of complex curves, both kinds, and the start.
-const SCRIPTS: [&str; 7] = [
+/// Charts, the data, what both kinds of pages have, maps, views of complex curves, both kinds, and the start.
+const SCRIPTS: [&str; 8] = [
     include_str!("chart.js"),
+    include_str!("data.js"),
     include_str!("parts.js"),
     include_str!("map.js"),
     include_str!("views.js"),

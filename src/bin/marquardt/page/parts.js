@@ -1,6 +1,3 @@
-/** Data of the page. */
-const data = JSON.parse(document.getElementById('data').textContent);
-
 const color = index => `var(--s${index % 7})`;
 const plural = (count, word) => `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 

@@ -6,31 +6,31 @@
 /// where an axis is logarithmic.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
-    pub(super) name: Option<String>,
-    pub(super) points: Vec<SeriesPoint>,
-    pub(super) curve: Vec<(f64, f64)>,
-    pub(super) confidence_band: Option<Band>,
-    pub(super) prediction_band: Option<Band>,
-    pub(super) residuals: Vec<(f64, f64)>,
+    pub(in crate::curve) name: Option<String>,
+    pub(in crate::curve) points: Vec<SeriesPoint>,
+    pub(in crate::curve) curve: Vec<(f64, f64)>,
+    pub(in crate::curve) confidence_band: Option<Band>,
+    pub(in crate::curve) prediction_band: Option<Band>,
+    pub(in crate::curve) residuals: Vec<(f64, f64)>,
     /// Parts of the curve, by name.
-    pub(super) components: Vec<(String, Vec<(f64, f64)>)>,
+    pub(in crate::curve) components: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 /// A point of data.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct SeriesPoint {
-    pub(super) x: f64,
-    pub(super) y: f64,
+pub(in crate::curve) struct SeriesPoint {
+    pub(in crate::curve) x: f64,
+    pub(in crate::curve) y: f64,
     /// Half the length of its horizontal error bar; 0 for none.
-    pub(super) x_error: f64,
+    pub(in crate::curve) x_error: f64,
     /// Half the length of its vertical error bar; 0 for none.
-    pub(super) error: f64,
-    pub(super) mark: Mark,
+    pub(in crate::curve) error: f64,
+    pub(in crate::curve) mark: Mark,
 }
 
 /// Symbol by which a point is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Mark {
+pub(in crate::curve) enum Mark {
     Datum,
     Outlier,
     Omitted,
@@ -38,11 +38,11 @@ pub(super) enum Mark {
 
 /// A strip around the curve.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Band {
+pub(in crate::curve) struct Band {
     /// Its confidence, such as 0.95.
-    pub(super) level: f64,
+    pub(in crate::curve) level: f64,
     /// `(x, low, high)`, in the order of `x`.
-    pub(super) edges: Vec<(f64, f64, f64)>,
+    pub(in crate::curve) edges: Vec<(f64, f64, f64)>,
 }
 
 impl Series {
@@ -136,12 +136,14 @@ impl Series {
     }
 
     /// The residuals as points.
-    pub(super) fn residual_points(&self) -> Vec<SeriesPoint> {
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(in crate::curve) fn residual_points(&self) -> Vec<SeriesPoint> {
         self.residuals.iter().map(|&(x, y)| SeriesPoint { x, y, x_error: 0.0, error: 0.0, mark: Mark::Datum }).collect()
     }
 
     /// Edges of both bands.
-    pub(super) fn edges(&self) -> impl Iterator<Item = &(f64, f64, f64)> {
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(in crate::curve) fn edges(&self) -> impl Iterator<Item = &(f64, f64, f64)> {
         self.confidence_band.iter().chain(&self.prediction_band).flat_map(|band| &band.edges)
     }
 }

@@ -1,0 +1,3 @@
+/** Data of the page. */
+const data = JSON.parse(document.getElementById('data').textContent);
+

@@ -1,0 +1,73 @@
+// Builds the module, the package and the page: node build.mjs [--page] [--quick].
+// --page takes the module as it was built before; --quick leaves out the one for engines without SIMD.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+import { build } from 'esbuild';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const at = (...parts) => join(here, ...parts);
+const isPage = process.argv.includes('--page');
+const isQuick = process.argv.includes('--quick');
+
+function run(command, args, options = {}) {
+  const { status } = spawnSync(command, args, { stdio: 'inherit', cwd: here, ...options });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`);
+}
+
+/** Compiles the module with these features of processors, and makes it small. */
+function module(name, features, flags) {
+  const target = at('wasm', 'target', name);
+  const made = join(target, 'wasm32-unknown-unknown', 'release', 'marquardt_web.wasm');
+  run('cargo', ['build', '--quiet', '--release', '--locked', '--target', 'wasm32-unknown-unknown', '--target-dir', target], { cwd: at('wasm'), env: { ...process.env, RUSTFLAGS: features } });
+  const out = at('package', `${name}.wasm`);
+  run(process.execPath, [at('node_modules', 'binaryen', 'bin', 'wasm-opt'), made, '-o', out, '-Os', '--strip-debug', '--enable-bulk-memory', '--enable-sign-ext', '--enable-nontrapping-float-to-int', '--enable-mutable-globals', '--enable-reference-types', '--enable-multivalue', ...flags]);
+  const bytes = readFileSync(out);
+  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } });
+  console.log(`${name}.wasm: ${bytes.length} bytes, gzip ${gzipSync(bytes, { level: 9 }).length}, brotli ${brotli.length}`);
+}
+
+if (!isPage) {
+  module('marquardt', '-C target-feature=+simd128', ['--enable-simd']);
+  if (!isQuick) module('marquardt-plain', '', []);
+}
+
+/** The page of the command: its charts and reports, which the page draws with, and its parts, for reports to hand on. */
+const command = at('..', 'src', 'bin', 'marquardt', 'page');
+const partOf = name => readFileSync(join(command, name), 'utf8');
+const scripts = ['chart', 'data', 'parts', 'map', 'views', 'fits', 'many', 'page'].map(name => partOf(`${name}.js`));
+const [chart, , parts, map, views, fits] = scripts;
+const report = `let data = null;\n${chart}\n${parts}\n${map}\nexport function reportOf(given) {\ndata = given;\n${views}\n${fits}\nreturn pageOfFits();\n}\nexport { Chart, button, color, make, number, plural, rangeOf, section, shape, table, theme, toggle };\n`;
+const reportPlugin = {
+  name: 'report of the command',
+  setup(made) {
+    made.onResolve({ filter: /^report$/ }, () => ({ path: 'report', namespace: 'command' }));
+    made.onLoad({ filter: /.*/, namespace: 'command' }, () => ({ contents: report, loader: 'js' }));
+  },
+};
+
+const out = at('dist');
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out);
+const bundle = { bundle: true, minify: true, format: 'esm', target: 'es2022', outdir: out, logLevel: 'warning', plugins: [reportPlugin], legalComments: 'none', external: ['node:*'] };
+await build({ ...bundle, entryPoints: { app: at('page', 'app.js') }, splitting: true, chunkNames: '[name]', define: { 'globalThis.process': 'undefined' } });
+await build({ ...bundle, entryPoints: { thread: at('package', 'thread.js') }, define: { 'globalThis.process': 'undefined' } });
+await build({ ...bundle, entryPoints: { style: at('page', 'style.css') }, plugins: [{ name: 'style of the command', setup: made => made.onResolve({ filter: /^command:/ }, () => ({ path: join(command, 'page.css') })) }] });
+writeFileSync(join(out, 'report.json'), JSON.stringify({ page: partOf('page.html'), style: partOf('page.css'), script: scripts.join('') }));
+for (const name of ['index.html', 'icon.svg', 'manifest.webmanifest', 'manifest.json', '404.html'].filter(name => readdirSync(at('page')).includes(name))) copyFileSync(at('page', name), join(out, name));
+for (const name of ['marquardt.wasm', 'marquardt-plain.wasm'].filter(name => readdirSync(at('package')).includes(name))) copyFileSync(at('package', name), join(out, name));
+
+// The files by which the page works without a network, under a name that changes with them.
+const files = readdirSync(out).sort();
+const hash = createHash('sha256');
+files.forEach(name => hash.update(name).update(readFileSync(join(out, name))));
+const worker = readFileSync(at('page', 'service-worker.js'), 'utf8');
+const kept = files.filter(name => name !== 'marquardt-plain.wasm');
+writeFileSync(join(out, 'service-worker.js'), worker.replace('/*version*/', hash.digest('hex').slice(0, 16)).replace('/*files*/', ['./', ...kept].map(name => JSON.stringify(name)).join(', ')));
+const total = readdirSync(out).filter(name => name !== 'marquardt-plain.wasm').reduce((sum, name) => sum + gzipSync(readFileSync(join(out, name)), { level: 9 }).length, 0);
+for (const name of readdirSync(out)) console.log(`dist/${name}: ${statSync(join(out, name)).size} bytes, gzip ${gzipSync(readFileSync(join(out, name)), { level: 9 }).length}`);
+console.log(`page: ${total} bytes, gzipped`);
