@@ -36,9 +36,10 @@ impl Difference {
     }
 
     fn step_of<T: Real>(self, variable: &Variable<T>) -> T {
-        let &Variable { value, least_size, accuracy, .. } = variable;
+        let &Variable { value, least_size, least_step, accuracy, .. } = variable;
         let size = value.abs().max(least_size);
-        let step = self.relative_step(accuracy) * if size == T::ZERO { T::ONE } else { size };
+        let size = if size == T::ZERO { T::ONE } else { size };
+        let step = (self.relative_step(accuracy) * size).max(least_step);
         if value < T::ZERO { -step } else { step }
     }
 
@@ -48,13 +49,6 @@ impl Difference {
             Difference::Forward => accuracy.sqrt(),
             Difference::Central => accuracy.cbrt(),
         }
-    }
-
-    /// Least size to which steps are in proportion, of a variable whose size is known by its start alone. A variable that has become zero
-    /// but for rounding then has a slope of some digits, and one that has become small is small beside no step.
-    pub(crate) fn least_size<T: Real>(self, start: T, accuracy: T) -> T {
-        let size = if start == T::ZERO { T::ONE } else { start.abs() };
-        size * accuracy.powf(T::from_f64(LEAST_STEP)) / self.relative_step(accuracy)
     }
 
     /// The derivative of a scalar `f` with respect to `x[j]`, where `here` is `f(x)`; `x` comes back unchanged.
@@ -210,6 +204,8 @@ pub(crate) struct Variable<T> {
     pub(crate) value: T,
     /// Least size to which steps are in proportion; steps are those of 1 where this and the value are zero.
     pub(crate) least_size: T,
+    /// Length below which no step is.
+    pub(crate) least_step: T,
     /// Least and largest value at which residuals are evaluated.
     pub(crate) bounds: (T, T),
     /// Relative accuracy of the residuals.
@@ -219,7 +215,15 @@ pub(crate) struct Variable<T> {
 impl<T: Real> Variable<T> {
     /// A free variable of any size, of residuals that are accurate to the last digit.
     pub(crate) fn new(value: T) -> Self {
-        Variable { value, least_size: T::ZERO, bounds: (-T::INFINITY, T::INFINITY), accuracy: T::EPSILON }
+        let bounds = (-T::INFINITY, T::INFINITY);
+        Variable { value, least_size: T::ZERO, least_step: T::ZERO, bounds, accuracy: T::EPSILON }
+    }
+
+    /// Least step by a variable whose size is known by its start alone. A variable that has become zero but for rounding then has a slope of
+    /// some digits, and one that has become small is small beside no step.
+    pub(crate) fn least_step(start: T, accuracy: T) -> T {
+        let size = if start == T::ZERO { T::ONE } else { start.abs() };
+        size * accuracy.powf(T::from_f64(LEAST_STEP))
     }
 
     /// Sets the bounds of some variables.
@@ -229,10 +233,10 @@ impl<T: Real> Variable<T> {
         }
     }
 
-    /// Sets the least sizes of some variables by where a fit starts.
-    pub(crate) fn start_all(variables: &mut [Self], start: &[T], difference: Difference, accuracy: T) {
+    /// Sets the least steps by some variables, by where a fit starts.
+    pub(crate) fn start_all(variables: &mut [Self], start: &[T], accuracy: T) {
         for (variable, &start) in variables.iter_mut().zip(start) {
-            variable.least_size = difference.least_size(start, accuracy);
+            variable.least_step = Variable::least_step(start, accuracy);
         }
     }
 }

@@ -437,6 +437,6 @@ impl<T: Real, F: Fn(&[T], &[T]) -> T + Send + Sync> Curve<T> for FromNumeric<T, 
     }
 
     fn note_start(&mut self, start: &[T]) {
-        Variable::start_all(&mut self.variables, start, self.difference, T::EPSILON);
+        Variable::start_all(&mut self.variables, start, T::EPSILON);
     }
 }

@@ -98,6 +98,6 @@ impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync> Curve<T> f
     }
 
     fn note_start(&mut self, start: &[T]) {
-        Variable::start_all(&mut self.variables, start, self.difference, self.accuracy.max(T::EPSILON));
+        Variable::start_all(&mut self.variables, start, self.accuracy.max(T::EPSILON));
     }
 }

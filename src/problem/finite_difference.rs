@@ -212,14 +212,15 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         } else if self.recent.is_some() && self.start.is_none() {
             self.start = Some(x.to_vec());
         }
-        let least_size = |j: usize| match (&self.typical_sizes, &self.start) {
-            (Some(sizes), _) => sizes[j],
-            (None, Some(start)) => self.difference.least_size(start[j], accuracy),
-            (None, None) => T::ZERO,
-        };
         let bounds = |j: usize| self.bounds.as_ref().map_or((-T::INFINITY, T::INFINITY), |bounds| bounds.of(j));
-        let variable =
-            |(j, &value): (usize, &T)| Variable { value, least_size: least_size(j), bounds: bounds(j), accuracy };
+        let variable = |(j, &value): (usize, &T)| {
+            let (least_size, least_step) = match (&self.typical_sizes, &self.start) {
+                (Some(sizes), _) => (sizes[j], T::ZERO),
+                (None, Some(start)) => (T::ZERO, Variable::least_step(start[j], accuracy)),
+                (None, None) => (T::ZERO, T::ZERO),
+            };
+            Variable { value, least_size, least_step, bounds: bounds(j), accuracy }
+        };
         Ok(x.iter().enumerate().map(variable).collect())
     }
 

@@ -26,7 +26,8 @@ pub fn all() -> impl Iterator<Item = Document> {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
-            let is_own = !["target", "shared"].iter().any(|built| name.ends_with(built)) && !name.starts_with('.');
+            let is_own = !["target", "shared", "node_modules"].iter().any(|built| name.ends_with(built))
+                && !name.starts_with('.');
             match path.is_dir() {
                 true if is_own => folders.push(path),
                 false if name.ends_with(".md") => names.push(name),
