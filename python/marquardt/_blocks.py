@@ -74,7 +74,7 @@ class BlocksResult:
 
 
 class Problem:
-    """Parameter blocks, and residual blocks that depend on one to four of them each.
+    """Parameter blocks, and residual blocks that depend on some of them each.
 
     Examples
     --------
@@ -145,8 +145,8 @@ class Problem:
         TypeError
             If the function cannot be recorded, with the reason.
         """
-        if not 1 <= len(blocks) <= 4:
-            raise ValueError(f"residuals depend on one to four parameter blocks, not {len(blocks)}")
+        if not blocks:
+            raise ValueError("residuals depend on one parameter block or more")
         indices = [_indices(own, of, place) for place, (own, of) in enumerate(blocks)]
         rows = len(indices[0])
         if any(len(of) != rows for of in indices):

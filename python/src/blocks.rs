@@ -1,11 +1,10 @@
 //! Problems of many parameter blocks, whose residual blocks are programs of functions that were recorded.
 
-use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use marquardt::curve::BuiltFormula;
-use marquardt::graph::{Blocks, CostFunction, ParameterBlock, Problem};
+use marquardt::graph::{AnyBlocks, CostFunction, ParameterBlock, Problem};
 use marquardt::manifold::{EuclideanSpace, Manifold, SE2, SE3, SO3};
 use marquardt::solver::{CancelToken, IterationRecord};
 use marquardt::{EvaluationError, LevenbergMarquardt, Scalar};
@@ -31,15 +30,14 @@ struct Residual {
     width: usize,
 }
 
-/// One residual block: a row of the predictors, over parameter blocks `B`.
-struct Row<B> {
+/// One residual block: a row of the predictors.
+struct Row {
     residuals: Arc<Vec<Residual>>,
     row: usize,
-    blocks: PhantomData<fn() -> B>,
 }
 
-impl<B: Blocks<f64> + 'static> CostFunction<f64> for Row<B> {
-    type Blocks = B;
+impl CostFunction<f64> for Row {
+    type Blocks = AnyBlocks;
 
     fn residual_count(&self) -> usize {
         self.residuals.len()
@@ -127,24 +125,9 @@ impl BlockProblem {
         };
         for (row, blocks) in blocks.as_array().rows().into_iter().enumerate() {
             let at = |place: usize| self.handle(usize::try_from(blocks[place]).unwrap_or(usize::MAX));
-            macro_rules! add {
-                ($($place:literal)+) => {
-                    self.problem().add_residual_block(
-                        Row::<($(add!(@manifold $place),)+)> { residuals: Arc::clone(&residuals), row, blocks: PhantomData },
-                        ($(at($place)?,)+),
-                    )
-                };
-                (@manifold $place:literal) => { AnyManifold };
-            }
-            let added = match blocks.len() {
-                1 => add!(0),
-                2 => add!(0 1),
-                3 => add!(0 1 2),
-                4 => add!(0 1 2 3),
-                count => {
-                    return Err(value_error(format!("residuals depend on one to four parameter blocks, not {count}")));
-                }
-            };
+            let handles = (0..blocks.len()).map(|place| Ok(at(place)?.any())).collect::<PyResult<Vec<_>>>()?;
+            let function = Row { residuals: Arc::clone(&residuals), row };
+            let added = self.problem().add_residual_block(function, handles);
             let added = added.map_err(value_error)?;
             self.problem().set_loss(added, loss_of_blocks).map_err(value_error)?;
         }

@@ -267,13 +267,23 @@ def test_wrong_blocks_are_named() -> None:
         ),
         (ValueError, "loss", lambda: problem.add_residuals(lambda b: [b[0]], ok, loss="hinge")),
         (ValueError, "scale", lambda: problem.add_residuals(lambda b: [b[0]], ok, loss="huber", f_scale=-1.0)),
-        (ValueError, "one to four", lambda: problem.add_residuals(lambda: [0.0], [])),
+        (ValueError, "one parameter block", lambda: problem.add_residuals(lambda: [0.0], [])),
         (ValueError, "manifold", lambda: problem.add_blocks([[1.0]], "torus")),
         (ValueError, "not a point", lambda: problem.add_blocks([[1.0, 2.0, 3.0, 4.0]], "so3")),
         (ValueError, "shape", lambda: setattr(blocks, "values", np.zeros((2, 2)))),
     ]:
         with pytest.raises(error, match=match):
             work()
+
+
+def test_a_residual_may_depend_on_many_blocks() -> None:
+    problem = Problem()
+    blocks = problem.add_blocks(np.arange(7.0)[:, None])
+    problem.add_residuals(lambda *of: [sum(b[0] for b in of) - 28.0], [(blocks, [place]) for place in range(7)])
+    problem.add_residuals(lambda b, own: [0.1 * (b[0] - own)], [(blocks, range(7))], [np.arange(7.0)])
+    assert problem.solve().success
+    # Seven equal moves, of which the sum is drawn by 7.
+    np.testing.assert_allclose(blocks.values[:, 0] - np.arange(7.0), 7.0 / 7.01, rtol=1e-9)
 
 
 def test_a_thread_may_solve() -> None:
