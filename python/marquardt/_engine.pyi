@@ -163,3 +163,10 @@ def train_network(
     validation: tuple[_Array, _Array] | None = None,
     on_epoch: Callable[[list[tuple[str, float]]], bool] | None = None,
 ) -> tuple[list[tuple[str, _Array]], list[tuple[str, list[float]]]]: ...
+def predict_with_std(
+    x: _Array,
+    y: _Array,
+    at: _Array,
+    options: dict[str, Any],
+    threads: int = 0,
+) -> tuple[_Array, _Array]: ...

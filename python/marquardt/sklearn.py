@@ -56,8 +56,10 @@ class _Network(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _train(self, x: np.ndarray, targets: np.ndarray, outputs: int, is_classifier: bool) -> None:
-        """Trains on scaled predictors; targets are scaled, or numbers of classes."""
+    def _train(
+        self, x: np.ndarray, targets: np.ndarray, outputs: int, is_classifier: bool
+    ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+        """Trains on scaled predictors; targets are scaled, or numbers of classes. Returns rows, targets and options as trained."""
         rows, inputs = x.shape
         hidden = [int(units) for units in np.atleast_1d(np.asarray(self.hidden_layer_sizes, dtype=int))]
         if any(units < 1 for units in hidden):
@@ -108,6 +110,7 @@ class _Network(BaseEstimator):
         self.history_ = {name: np.array(column) for name, column in history}
         self.n_iter_ = len(self.history_["loss"])
         self.loss_ = float(self.history_["loss"][-1])
+        return scaled, targets, options
 
     def _threads(self) -> int:
         return 0 if self.n_jobs is None or self.n_jobs < 0 else int(self.n_jobs)
@@ -193,13 +196,35 @@ class LMRegressor(RegressorMixin, _Network):
         self._target_center, self._target_scale = _location(targets)
         scaled = (targets - self._target_center) / self._target_scale
         self.n_outputs_ = targets.shape[1]
-        self._train(X, scaled, self.n_outputs_, False)
+        self._training = self._train(X, scaled, self.n_outputs_, False)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predicted targets."""
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predicts targets.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_samples, n_features)
+        return_std : bool
+            Returns standard deviations of new targets as well, by the Laplace approximation of the weights from all training rows, which the
+            estimator keeps. Its matrix has a row for each weight, or for each target of fewer training rows.
+
+        Returns
+        -------
+        y : ndarray
+        std : ndarray, of the same shape, with `return_std`
+        """
         values = self._outputs(X) * self._target_scale + self._target_center
-        return values.ravel() if self._is_flat else values
+        if not return_std:
+            return values.ravel() if self._is_flat else values
+        rows, targets, options = self._training
+        pairs = zip(self.coefs_, self.intercepts_, strict=True)
+        weights = np.concatenate([part.ravel() for coefs, intercepts in pairs for part in (coefs.T, intercepts)])
+        at = (validate_data(self, X, reset=False, dtype=np.float64) - self._center) / self._scale
+        given = {**options, "start": weights.tolist()}
+        _, std = _engine.predict_with_std(rows, targets, np.ascontiguousarray(at), given, self._threads())
+        std = std * self._target_scale
+        return (values.ravel(), std.ravel()) if self._is_flat else (values, std)
 
 
 class LMClassifier(ClassifierMixin, _Network):

@@ -41,7 +41,7 @@ mod _engine {
     #[pymodule_export]
     use crate::multi_start::multi_start;
     #[pymodule_export]
-    use crate::network::train_network;
+    use crate::network::{predict_with_std, train_network};
     #[pymodule_export]
     use crate::pose_graph::pose_graph;
 }

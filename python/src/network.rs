@@ -6,12 +6,12 @@ use marquardt::nn::{
     BinaryCrossentropy, CategoricalCrossentropy, Function, MeanSquaredError, Network, Sequential,
     SparseCategoricalCrossentropy,
 };
-use marquardt::optim::{KroneckerLevenbergMarquardt, Optimizer, from_name};
+use marquardt::optim::{KroneckerLevenbergMarquardt, Laplace, Optimizer, from_name};
 use marquardt::solver::CancelToken;
 use marquardt::train::{Accuracy, EarlyStopping, MeanError, OnEpochEnd, R2Score, Trainer};
 use marquardt::{LevenbergMarquardt, Variables};
 use numpy::ndarray::Array2;
-use numpy::{PyArrayDyn, PyReadonlyArray2, ToPyArray};
+use numpy::{PyArray2, PyArrayDyn, PyReadonlyArray2, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -212,4 +212,29 @@ pub fn train_network<'py>(
         .map(|variable| (variables.name(variable).to_owned(), variables.get(variable).to_owned().to_pyarray(py)))
         .collect();
     Ok((arrays, history))
+}
+
+/// Outputs of a trained network at other rows, with standard deviations, given all rows that it was trained on; `start` has its weights.
+#[pyfunction]
+#[pyo3(signature = (x, y, at, options, threads=0))]
+#[allow(clippy::type_complexity)]
+pub fn predict_with_std<'py>(
+    py: Python<'py>,
+    x: PyReadonlyArray2<'py, f64>,
+    y: PyReadonlyArray2<'py, f64>,
+    at: PyReadonlyArray2<'py, f64>,
+    options: &Bound<'py, PyDict>,
+    threads: usize,
+) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+    let plan = Plan::of(options)?;
+    let [x, y, at] = [x, y, at].map(|array| array.as_array().to_owned());
+    let work = move || {
+        let mut variables = Variables::new();
+        let mut network = plan.network(&mut variables, x.ncols())?;
+        network.batch(&[x.view()], &[y.view()]).map_err(|error| error.to_string())?;
+        let posterior = Laplace::new().fit(&mut network, &variables).map_err(|error| error.to_string())?;
+        posterior.predict_with_std(&mut network, &[at.view()]).map_err(|error| error.to_string())
+    };
+    let predicted = run::elsewhere(py, threads, || (), work)?.map_err(value_error)?;
+    Ok((predicted.mean.to_pyarray(py), predicted.std.to_pyarray(py)))
 }

@@ -29,6 +29,24 @@ def test_friedmans_function_is_learnt() -> None:
     assert (LMRegressor((16,), random_state=0, n_jobs=1).fit(x, y).predict(held_out) == model.predict(held_out)).all()
 
 
+def test_standard_deviations_cover_new_targets() -> None:
+    random = np.random.default_rng(1)
+    x = random.uniform(-1, 1, size=(2000, 1))
+    y = 100.0 + 7.0 * (np.sin(4 * x[:, 0]) + 0.2 * random.normal(size=2000))
+    model = LMRegressor((8,), random_state=0).fit(x[:200], y[:200])
+    values, std = model.predict(x[200:], return_std=True)
+    assert (values == model.predict(x[200:])).all() and std.shape == values.shape
+    share = np.mean(np.abs(y[200:] - values) < 1.96 * std)
+    assert 0.92 < share < 0.98, share
+    assert abs(np.median(std) - 1.4) < 0.2
+    far = model.predict([[5.0]], return_std=True)[1][0]
+    assert far > 2 * std.max()
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(x, return_std=True)[1] == model.predict(x, return_std=True)[1]).all()
+    both = LMRegressor((8,), random_state=0).fit(x[:200], np.stack([y[:200], -1e-3 * y[:200]], axis=1))
+    assert both.predict(x[:5], return_std=True)[1].shape == (5, 2)
+
+
 def test_digits_are_told_apart() -> None:
     x, y = load_digits(return_X_y=True)
     x, held_out, y, expected = train_test_split(x, y, random_state=0)
