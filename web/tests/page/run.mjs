@@ -79,7 +79,7 @@ const TESTS = {
     await paste(page, TSV);
     await page.waitForSelector('#preview table');
     assert.match(await text(page, '#preview'), /6 rows, 2 columns/);
-    assert.match(await text(page, '#answer'), /Choose a model/);
+    await page.waitForFunction(() => /Choose a model/.test(document.querySelector('#answer').textContent));
     await page.fill('#search', 'michaelis');
     await fitted(page, () => page.click('[data-name="michaelis_menten"]'));
     const found = await parameters(page);
