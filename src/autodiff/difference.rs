@@ -10,7 +10,7 @@ const RESOLVED: f64 = 0.41;
 /// from influence.
 const LONGEST: f64 = 1e-2;
 
-/// Steps are at least the start of a variable times the relative accuracy to this power: far above rounding errors beside the start, and far
+/// Steps are at least the start of a variable, or one if that is less, times the relative accuracy to this power: far above rounding errors beside the start, and far
 /// below variables that are 10⁻¹⁰ of it.
 const LEAST_STEP: f64 = 0.8;
 
@@ -220,9 +220,9 @@ impl<T: Real> Variable<T> {
     }
 
     /// Least step by a variable whose size is known by its start alone. A variable that has become zero but for rounding then has a slope of
-    /// some digits, and one that has become small is small beside no step.
+    /// some digits, and one that has become small is small beside no step. A start above one may be far too large, and counts as one.
     pub(crate) fn least_step(start: T, accuracy: T) -> T {
-        let size = if start == T::ZERO { T::ONE } else { start.abs() };
+        let size = if start == T::ZERO { T::ONE } else { start.abs().min(T::ONE) };
         size * accuracy.powf(T::from_f64(LEAST_STEP))
     }
 

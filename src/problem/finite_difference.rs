@@ -104,7 +104,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
     }
 
     /// Sets the typical sizes of the parameters, positive numbers: steps are in proportion to the larger of a parameter and its typical size.
-    /// By default, steps are in proportion to a parameter down to `ε^⅘` of its start (1 for a start of zero), below which they stay.
+    /// By default, steps are in proportion to a parameter down to `ε^⅘` of its start (of 1 for a start of zero or above 1), below which they stay.
     ///
     /// ```
     /// use marquardt::LeastSquares;
@@ -483,6 +483,25 @@ mod tests {
                     let expected = -t * 1e9 * (-0.4 * t).exp();
                     assert!((slope - expected).abs() <= 1e-4 * 1e9, "{difference:?}, {factor:e}: {slope} {expected}");
                 }
+            }
+        }
+    }
+
+    /// Steps are not small beside the start alone: where it is far too large, they still resolve the parameter.
+    #[test]
+    fn a_start_may_be_far_too_large() {
+        for difference in [Difference::Forward, Difference::Central] {
+            for start in [1e2, 1e6, 1e10, 1e12, 1e15_f64] {
+                let cubes = |b: &[f64], r: &mut [f64]| {
+                    r.iter_mut().enumerate().for_each(|(i, r)| *r = (b[0].powi(3) - 1e-3) * (1.0 + i as f64));
+                    Ok(())
+                };
+                let mut problem = FiniteDifference::new(1, 5, cubes).with_difference(difference);
+                let report = LevenbergMarquardt::new().minimize(&mut problem, &[start]).unwrap();
+                assert!(
+                    report.is_converged() && (report.x[0] - 0.1).abs() < 1e-9,
+                    "{difference:?} from {start}: {report}"
+                );
             }
         }
     }
