@@ -1,4 +1,4 @@
-//! What is known of single blocks beforehand.
+//! Prior knowledge of single blocks.
 
 use super::cost_function::CostFunction;
 use super::error::GraphError;

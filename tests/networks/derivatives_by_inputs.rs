@@ -1,6 +1,6 @@
 //! Derivatives by inputs agree with differences and with each other, for random networks.
 
-use marquardt::nn::{Function, Network, Recording, Sequential, Tape, TapeError};
+use marquardt::nn::{Function, Network, Node, Recording, Sequential, Tape, TapeError};
 use marquardt::{Real, Variables};
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -28,6 +28,17 @@ fn layers(functions: &[usize]) -> Sequential<f64> {
     hidden.tanh().dense(2)
 }
 
+/// The entries of a node at a point.
+fn value_at(network: &mut Network<f64>, variables: &Variables<f64>, at: [f64; 3], node: Node) -> Vec<f64> {
+    let at = Array2::from_shape_vec((1, 3), at.to_vec()).unwrap();
+    network.predict(variables, &[at.view()], node).unwrap().row(0).to_vec()
+}
+
+fn moved(mut at: [f64; 3], by: usize, h: f64) -> [f64; 3] {
+    at[by] += h;
+    at
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -47,12 +58,9 @@ proptest! {
         let seconds: Vec<_> = (0..3).map(|k| tape.laplacian(output, input, &[k]).unwrap()).collect();
         let laplacian = tape.laplacian(output, input, &[0, 1, 2]).unwrap();
         let mut network = Network::new(tape, &variables).unwrap();
-        let mut value = |at: [f64; 3], node| {
-            let at = Array2::from_shape_vec((1, 3), at.to_vec()).unwrap();
-            network.predict(&variables, &[at.view()], node).unwrap().row(0).to_vec()
-        };
+        let mut value = |at, node| value_at(&mut network, &variables, at, node);
         let h = 1e-5;
-        let moved = |by: usize, h: f64| { let mut moved = at; moved[by] += h; moved };
+        let moved = |by, h| moved(at, by, h);
         let (found, bent) = (value(at, first), value(at, mixed));
         let bent_too = value(at, swapped);
         let mut sum = [0.0; 2];
@@ -122,12 +130,9 @@ proptest! {
             tape.derivative(once, input, k).unwrap()
         }).into();
         let mut network = Network::new(tape, &variables).unwrap();
-        let mut value = |at: [f64; 3], node| {
-            let at = Array2::from_shape_vec((1, 3), at.to_vec()).unwrap();
-            network.predict(&variables, &[at.view()], node).unwrap().row(0).to_vec()
-        };
+        let mut value = |at, node| value_at(&mut network, &variables, at, node);
         let h = 1e-5;
-        let moved = |by: usize, h: f64| { let mut moved = at; moved[by] += h; moved };
+        let moved = |by, h| moved(at, by, h);
         for order in 3..5 {
             let (lower, by) = (nodes[order - 1], by[order - 1]);
             let (up, down) = (value(moved(by, h), lower), value(moved(by, -h), lower));

@@ -131,7 +131,7 @@ proptest! {
         }
     }
 
-    /// What stands in masked steps changes neither outputs nor derivatives.
+    /// Entries of masked steps change neither outputs nor derivatives.
     #[test]
     fn masked_steps_have_no_influence(settings in settings(), other in -1e3..1e3_f64) {
         let Settings { steps, features, rows, .. } = settings;

@@ -42,10 +42,7 @@ impl<T: Real> Network<T> {
         mut predictions: ArrayViewMut2<'_, T>,
     ) -> Result<(), BatchError> {
         let samples = SampleArrays { inputs, targets: &[], weights: None };
-        let rows = samples.rows();
-        self.check_node(output)?;
-        self.check_point(variables.values())?;
-        self.schema.check_inputs(inputs, &Selection::Range(0..rows), rows)?;
+        let rows = self.check_prediction(variables, inputs, output)?;
         let (expected, found) = ([rows, output.width()], [predictions.nrows(), predictions.ncols()]);
         if expected != found {
             return Err(BatchError::Output { expected, found });

@@ -367,6 +367,20 @@ impl<T: Real> Network<T> {
         if self.sweeps.tape.holds(node) { Ok(()) } else { Err(BatchError::ForeignNode) }
     }
 
+    /// Checks that a node can be computed for inputs that are not bound; returns the number of samples.
+    fn check_prediction(
+        &self,
+        variables: &Variables<T>,
+        inputs: &[ArrayView2<'_, T>],
+        output: Node,
+    ) -> Result<usize, BatchError> {
+        let rows = SampleArrays { inputs, targets: &[], weights: None }.rows();
+        self.check_node(output)?;
+        self.check_point(variables.values())?;
+        self.schema.check_inputs(inputs, &Selection::Range(0..rows), rows)?;
+        Ok(rows)
+    }
+
     /// Refuses a flat vector of the wrong length.
     fn check_point(&self, x: &[T]) -> Result<(), BatchError> {
         let (expected, found) = (self.variables.values().len(), x.len());

@@ -27,10 +27,7 @@ impl<T: Real> Network<T> {
         mut see: impl FnMut(&[T], &[T]),
     ) -> Result<(), BatchError> {
         let samples = SampleArrays { inputs, targets: &[], weights: None };
-        let rows = samples.rows();
-        self.check_node(output)?;
-        self.check_point(variables.values())?;
-        self.schema.check_inputs(inputs, &Selection::Range(0..rows), rows)?;
+        let rows = self.check_prediction(variables, inputs, output)?;
         self.want_columns(columns);
         let Network { sweeps: LossSweeps { tape, workspace, .. }, passing, marks, columns, written, .. } = self;
         let mut needed = Vec::new();

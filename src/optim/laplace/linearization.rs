@@ -158,7 +158,7 @@ impl DecayingWeights {
         Ok((measured, jacobian))
     }
 
-    /// What is known of the noise of an objective, if it can have evidence.
+    /// Noise of an objective as far as it is known, if it can have evidence.
     fn misfit<T: Real>(&self, objective: &mut dyn Objective<T>, variables: &Variables<T>) -> OptimizerResult<Misfit> {
         let dispersion = objective.dispersion().map(T::to_f64);
         let problem = objective.least_squares()?;

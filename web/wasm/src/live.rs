@@ -13,7 +13,7 @@ use crate::{host, interrupt};
 /// Groups whose progress is reported.
 pub const MOST_GROUPS: usize = 1_000_000_000;
 
-/// What follows a fit.
+/// Observer of a fit.
 pub struct LivePicture;
 
 /// Accepts all curves.

@@ -1,4 +1,4 @@
-//! What is drawn of fits, as the data of a page, and the rows with their residuals.
+//! Pictures of fits, as the data of a page, and the rows with their residuals.
 
 use crate::arguments::FitArguments;
 use crate::failure::Failure;
