@@ -1,7 +1,7 @@
 //! Predictions with error bars: a network trained by the evidence, and the Laplace approximation of its weights. Draws error_bars.svg.
 //!
 //! ```text
-//! cargo run --release --features plot --example error_bars
+//! cargo run --release --example error_bars
 //! ```
 
 use std::error::Error;
