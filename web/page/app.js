@@ -53,7 +53,7 @@ async function read(source, settings = {}) {
     return;
   }
   show();
-  refit();
+  refit(0);
 }
 
 async function readTable() {
@@ -72,10 +72,10 @@ async function readTable() {
 }
 
 /** Fits after a pause. */
-function refit() {
+function refit(pause = PAUSE) {
   clearTimeout(timer);
   if (!state.table) return;
-  timer = setTimeout(fit, PAUSE);
+  timer = setTimeout(fit, pause);
 }
 
 async function fit() {
@@ -146,21 +146,23 @@ async function compare(models) {
   return worker.compareTable(textOf(state), { name: state.source.name, ...settings, ...(models ? { models } : {}) });
 }
 
-/** What the link has, or an example. */
+/** What the link has, or an example. The pictures of the models, and the copy for use without a network, come after the first fit. */
 async function begin() {
   show();
   answer.replaceChildren(empty('Paste a table, drop a file, or take an example.'));
-  gallery(worker).then(models => { state.models = models; sections[1].show(); }, error => answer.replaceChildren(failure(error, parts)));
   const fragment = location.hash.slice(1);
-  if (!fragment) return;
-  try {
-    const { source, ...settings } = await ofFragment(fragment);
-    await read(source, { ...settings, excluded: new Set(settings.excluded) });
-  } catch (error) {
-    answer.replaceChildren(failure(new Error(`The link cannot be read: ${error.message}`), parts));
+  if (fragment) {
+    try {
+      const { source, ...settings } = await ofFragment(fragment);
+      await read(source, { ...settings, excluded: new Set(settings.excluded) });
+      await firstFit;
+    } catch (error) {
+      answer.replaceChildren(failure(new Error(`The link cannot be read: ${error.message}`), parts));
+    }
   }
+  if (!state.models) gallery(worker).then(models => { state.models = models; sections[1].show(); }, error => answer.replaceChildren(failure(error, parts)));
+  if ('serviceWorker' in navigator && location.protocol.startsWith('http')) navigator.serviceWorker.register('service-worker.js').catch(() => {});
 }
 
 addEventListener('hashchange', () => location.hash.length > 1 && location.hash.slice(1) !== state.fragment && begin());
-if ('serviceWorker' in navigator && location.protocol.startsWith('http')) navigator.serviceWorker.register('service-worker.js').catch(() => {});
 begin();
