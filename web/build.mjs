@@ -10,6 +10,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 import { firstFits } from './first-fits.mjs';
+import { gallery } from './page/gallery.js';
 import { binaryen, split } from './split.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -67,6 +68,7 @@ const bundle = { bundle: true, minify: true, format: 'esm', target: 'es2022', ou
 await build({ ...bundle, entryPoints: { app: at('page', 'app.js') }, splitting: true, chunkNames: '[name]', define: { 'globalThis.process': 'undefined' } });
 await build({ ...bundle, entryPoints: { thread: at('package', 'thread.js') }, define: { 'globalThis.process': 'undefined' } });
 await build({ ...bundle, entryPoints: { style: at('page', 'style.css') }, plugins: [{ name: 'style of the command', setup: made => made.onResolve({ filter: /^command:/ }, () => ({ path: join(command, 'page.css') })) }] });
+writeFileSync(join(out, 'models.json'), JSON.stringify(await gallery(await import('./package/index.js'))));
 writeFileSync(join(out, 'report.json'), JSON.stringify({ page: partOf('page.html'), style: partOf('page.css'), script: scripts.join('') }));
 for (const name of ['index.html', 'icon.svg', 'manifest.webmanifest', 'manifest.json', '404.html'].filter(name => readdirSync(at('page')).includes(name))) copyFileSync(at('page', name), join(out, name));
 for (const name of ['marquardt', 'marquardt-plain'].flatMap(name => [`${name}.wasm`, `${name}-rest.wasm`]).filter(name => readdirSync(at('package')).includes(name))) copyFileSync(at('package', name), join(out, name));

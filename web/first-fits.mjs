@@ -5,7 +5,7 @@ import { fresh, settingsOf } from './page/state.js';
 
 /** Uses the module in these bytes. */
 export async function firstFits(bytes) {
-  const { fit, fitTable, guessTable, models, parseTable, setModule } = await import('./package/index.js');
+  const { fit, fitTable, guessTable, parseTable, setModule } = await import('./package/index.js');
   const module = await WebAssembly.compile(bytes);
   const [{ name, file, text, roles, ...settings }] = EXAMPLES;
   setModule(module);
@@ -14,7 +14,6 @@ export async function firstFits(bytes) {
   const state = { ...fresh(), ...settings, table, roles: { ...fresh().roles, x: [numbers[0]], y: numbers[1], ...roles } };
   await fitTable(text(), { name: file, ...settingsOf(state) });
   await guessTable(text(), { name: file, ...settingsOf({ ...state, options: {} }) });
-  await models();
   const [x, y] = [[0.5, 1, 2, 4, 8, 16], [1.9, 3.1, 4.6, 5.9, 6.9, 7.4]];
   for (const curve of [{ model: 'michaelis_menten' }, { formula: 'v*x/(k + x)', start: { v: 5 } }, { formula: 'v*x/(k + x)', start: { v: 5, k: 2 } }]) {
     setModule(module);
