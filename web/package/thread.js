@@ -1,8 +1,11 @@
 import { engine } from './engine.js';
 import * as marquardt from './index.js';
 
-// The module is compiled while the page says what is to be fitted; what goes wrong is said to the first request.
-engine().catch(() => {});
+/** Time after which the second part of the module is loaded, in milliseconds: first fits have ended. */
+const SECOND = 500;
+
+// The module is compiled while the page says what is to be fitted; what goes wrong is said to the request that needs it.
+engine().then(() => new Promise(done => setTimeout(done, SECOND))).then(marquardt.prepare).catch(() => {});
 
 const port = typeof self === 'undefined' || !self.postMessage ? (await import('node:worker_threads')).parentPort : self;
 const listen = act => (port.on ? port.on('message', act) : port.addEventListener('message', event => act(event.data)));
@@ -25,8 +28,6 @@ listen(async ({ id, name, args, reports }) => {
     // Functions are not passed on.
     if (name === 'fitMany') delete value.parametersOf, delete value.standardErrorsOf;
     port.postMessage({ id, value });
-    // After the first fit, what others need; if that fails now, it is asked for again where it is needed.
-    if (name.startsWith('fit') || name === 'compareTable') marquardt.prepare().catch(() => {});
   } catch (error) {
     const { name: kind, message, position, line, notes } = error;
     port.postMessage({ id, error: { name: kind, message, position, details: { line, notes } } });

@@ -22,7 +22,7 @@ export function stacked({ table, roles, excluded }) {
 
 /** True for positive predictors over more than two decades, most of them near the lower end: doses, dilutions, frequencies. */
 export function isLogarithmic(numbers) {
-  const known = Array.from(numbers).filter(Number.isFinite).sort((a, b) => a - b);
+  const known = Float64Array.from(numbers).filter(Number.isFinite).sort();
   const [low, middle, high] = [known[0], known[known.length >> 1], known.at(-1)];
   return known.length > 3 && low > 0 && high > 100 * low && middle < 0.15 * high;
 }

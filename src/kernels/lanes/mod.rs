@@ -15,7 +15,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod number;
-#[cfg(any(target_arch = "x86_64", target_feature = "simd128"))]
+#[cfg(any(target_arch = "x86_64", all(target_feature = "simd128", not(debug_assertions))))]
 mod pair;
 #[cfg(any(not(any(target_arch = "x86_64", target_feature = "simd128")), debug_assertions, test))]
 mod portable;
