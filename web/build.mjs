@@ -9,6 +9,10 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import { build } from 'esbuild';
 
+import { firstFits } from './first-fits.mjs';
+import { gallery } from './page/gallery.js';
+import { binaryen, split } from './split.mjs';
+
 const here = dirname(fileURLToPath(import.meta.url));
 const at = (...parts) => join(here, ...parts);
 const isPage = process.argv.includes('--page');
@@ -19,21 +23,28 @@ function run(command, args, options = {}) {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`);
 }
 
-/** Compiles the module with these features of processors, and makes it small. */
-function module(name, features, flags) {
+/** Compiles the module with these features of processors, makes it small, and splits off what first fits do not need. */
+async function module(name, feature, flags) {
   const target = at('wasm', 'target', name);
   const made = join(target, 'wasm32-unknown-unknown', 'release', 'marquardt_web.wasm');
-  run('cargo', ['build', '--quiet', '--release', '--locked', '--target', 'wasm32-unknown-unknown', '--target-dir', target], { cwd: at('wasm'), env: { ...process.env, RUSTFLAGS: features } });
-  const out = at('package', `${name}.wasm`);
-  run(process.execPath, [at('node_modules', 'binaryen', 'bin', 'wasm-opt'), made, '-o', out, '-Os', '--strip-debug', '--enable-bulk-memory', '--enable-sign-ext', '--enable-nontrapping-float-to-int', '--enable-mutable-globals', '--enable-reference-types', '--enable-multivalue', ...flags]);
-  const bytes = readFileSync(out);
-  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } });
-  console.log(`${name}.wasm: ${bytes.length} bytes, gzip ${gzipSync(bytes, { level: 9 }).length}, brotli ${brotli.length}`);
+  // Functions of few callers are not inlined: the split is by functions.
+  const flagsOfRust = [...feature, '-C llvm-args=-inline-threshold=40'].join(' ');
+  run('cargo', ['build', '--quiet', '--release', '--locked', '--target', 'wasm32-unknown-unknown', '--target-dir', target], { cwd: at('wasm'), env: { ...process.env, RUSTFLAGS: flagsOfRust } });
+  const whole = join(target, 'whole.wasm');
+  binaryen('wasm-opt', flags, made, '-o', whole, '-Oz', '-ocimfs', '40', '-g');
+  const parts = [`${name}.wasm`, `${name}-rest.wasm`];
+  const { functions, later } = await split(whole, ...parts.map(part => at('package', part)), flags, firstFits);
+  console.log(`${name}: ${functions} functions, ${later} of them in the second part`);
+  for (const part of parts) {
+    const bytes = readFileSync(at('package', part));
+    const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } });
+    console.log(`${part}: ${bytes.length} bytes, gzip ${gzipSync(bytes, { level: 9 }).length}, brotli ${brotli.length}`);
+  }
 }
 
 if (!isPage) {
-  module('marquardt', '-C target-feature=+simd128', ['--enable-simd']);
-  if (!isQuick) module('marquardt-plain', '', []);
+  await module('marquardt', ['-C target-feature=+simd128'], ['--enable-simd']);
+  if (!isQuick) await module('marquardt-plain', [], []);
 }
 
 /** The page of the command: its charts and reports, which the page draws with, and its parts, for reports to hand on. */
@@ -57,17 +68,21 @@ const bundle = { bundle: true, minify: true, format: 'esm', target: 'es2022', ou
 await build({ ...bundle, entryPoints: { app: at('page', 'app.js') }, splitting: true, chunkNames: '[name]', define: { 'globalThis.process': 'undefined' } });
 await build({ ...bundle, entryPoints: { thread: at('package', 'thread.js') }, define: { 'globalThis.process': 'undefined' } });
 await build({ ...bundle, entryPoints: { style: at('page', 'style.css') }, plugins: [{ name: 'style of the command', setup: made => made.onResolve({ filter: /^command:/ }, () => ({ path: join(command, 'page.css') })) }] });
+writeFileSync(join(out, 'models.json'), JSON.stringify(await gallery(await import('./package/index.js'))));
 writeFileSync(join(out, 'report.json'), JSON.stringify({ page: partOf('page.html'), style: partOf('page.css'), script: scripts.join('') }));
 for (const name of ['index.html', 'icon.svg', 'manifest.webmanifest', 'manifest.json', '404.html'].filter(name => readdirSync(at('page')).includes(name))) copyFileSync(at('page', name), join(out, name));
-for (const name of ['marquardt.wasm', 'marquardt-plain.wasm'].filter(name => readdirSync(at('package')).includes(name))) copyFileSync(at('package', name), join(out, name));
+for (const name of ['marquardt', 'marquardt-plain'].flatMap(name => [`${name}.wasm`, `${name}-rest.wasm`]).filter(name => readdirSync(at('package')).includes(name))) copyFileSync(at('package', name), join(out, name));
 
 // The files by which the page works without a network, under a name that changes with them.
 const files = readdirSync(out).sort();
 const hash = createHash('sha256');
 files.forEach(name => hash.update(name).update(readFileSync(join(out, name))));
 const worker = readFileSync(at('page', 'service-worker.js'), 'utf8');
-const kept = files.filter(name => name !== 'marquardt-plain.wasm');
+const isMostly = name => !name.startsWith('marquardt-plain');
+const kept = files.filter(isMostly);
 writeFileSync(join(out, 'service-worker.js'), worker.replace('/*version*/', hash.digest('hex').slice(0, 16)).replace('/*files*/', ['./', ...kept].map(name => JSON.stringify(name)).join(', ')));
-const total = readdirSync(out).filter(name => name !== 'marquardt-plain.wasm').reduce((sum, name) => sum + gzipSync(readFileSync(join(out, name)), { level: 9 }).length, 0);
-for (const name of readdirSync(out)) console.log(`dist/${name}: ${statSync(join(out, name)).size} bytes, gzip ${gzipSync(readFileSync(join(out, name)), { level: 9 }).length}`);
-console.log(`page: ${total} bytes, gzipped`);
+const zipped = name => gzipSync(readFileSync(join(out, name)), { level: 9 }).length;
+const sum = names => names.reduce((total, name) => total + zipped(name), 0);
+const LATER = ['marquardt-rest.wasm', 'report.json', 'xlsx.js', 'service-worker.js'];
+for (const name of readdirSync(out)) console.log(`dist/${name}: ${statSync(join(out, name)).size} bytes, gzip ${zipped(name)}`);
+console.log(`page: ${sum(kept.filter(name => !LATER.includes(name)))} bytes to the first fit, gzipped; ${sum(kept)} in all`);

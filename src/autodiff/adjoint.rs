@@ -27,25 +27,25 @@ pub(crate) struct Adjoint<'a, T, R> {
 
 impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
     /// The variable number `index` of a tape.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn variable(value: Lanes<T, R>, index: usize, tape: &'a AdjointTape<T, R>) -> Self {
         Adjoint { value, slope: Lanes::splat(T::ONE), place: Some((tape, tape.variable(index))) }
     }
 
     /// Its node, and the derivative with respect to it.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn origin(self) -> (Lanes<T, R>, Option<NodeIndex>) {
         (self.slope, self.place.map(|(_, place)| place))
     }
 
     /// `f(self)`, given the value of `f` and its derivative.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn chain(self, value: Lanes<T, R>, first: Lanes<T, R>) -> Self {
         Adjoint { value, slope: self.slope * first, ..self }
     }
 
     /// A value with these derivatives with respect to the nodes of `self` and `other`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn join(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
         let (slope, place) = match (self.place, other.place) {
             (Some((tape, first)), Some((_, second))) if first != second => {
@@ -60,13 +60,13 @@ impl<'a, T: Real, R: Register<T>> Adjoint<'a, T, R> {
     }
 
     /// `f(self, other)`, given the value of `f` and its two partial derivatives.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn chain2(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
         self.join(other, value, self.slope * by_self, other.slope * by_other)
     }
 }
 
-operators! { Adjoint<'_, T, R>, [T: Real, R: Register<T>], [cfg_attr(not(debug_assertions), inline(always))];
+operators! { Adjoint<'_, T, R>, [T: Real, R: Register<T>], [cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))];
     Neg neg(x) => Adjoint { value: -x.value, slope: -x.slope, ..x };
     Add add(x, y: Self) => x.join(y, x.value + y.value, x.slope, y.slope);
     Sub sub(x, y: Self) => x.join(y, x.value - y.value, x.slope, -y.slope);
@@ -87,12 +87,12 @@ lane_operators!(Adjoint, [T: Real, R: Register<T>], ['_, T, R]);
 impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
     type Real = Lanes<T, R>;
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn constant(value: Lanes<T, R>) -> Self {
         Adjoint { value, slope: Lanes::splat(T::ZERO), place: None }
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
         let (x, y, zero) = (self.value, other.value, Lanes::splat(T::ZERO));
         let by_then = x.select_less(y, then.slope, zero);
@@ -100,7 +100,7 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
         then.join(otherwise, x.select_less(y, then.value, otherwise.value), by_then, by_otherwise)
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn powi(self, n: i32) -> Self {
         if n == 0 {
             return Self::constant(Lanes::splat(T::ONE));
@@ -108,7 +108,7 @@ impl<T: Real, R: Register<T>> Scalar for Adjoint<'_, T, R> {
         self.chain(self.value.powi(n), self.value.powi(n - 1) * Lanes::from_f64(f64::from(n)))
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn pow(self, p: Self) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let from_base = self.powf(p.value);

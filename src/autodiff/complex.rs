@@ -32,57 +32,57 @@ pub struct Complex<S> {
 
 impl<S> Complex<S> {
     /// `re + i im`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub const fn new(re: S, im: S) -> Self {
         Complex { re, im }
     }
 }
 
 /// A constant.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn constant<S: Scalar>(value: f64) -> S {
     S::constant(S::Real::from_f64(value))
 }
 
 impl<S: Scalar> Complex<S> {
     /// A real number.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn real(re: S) -> Self {
         Complex { re, im: constant(0.0) }
     }
 
     /// The imaginary unit.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn i() -> Self {
         Complex { re: constant(0.0), im: constant(1.0) }
     }
 
     /// The number of this modulus and argument, in radians.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn from_polar(modulus: S, argument: S) -> Self {
         Complex { re: modulus * argument.cos(), im: modulus * argument.sin() }
     }
 
     /// The modulus.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn abs(self) -> S {
         self.re.hypot(self.im)
     }
 
     /// The argument, in radians from −π to π.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn arg(self) -> S {
         self.im.atan2(self.re)
     }
 
     /// The conjugate.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn conj(self) -> Self {
         Complex { im: -self.im, ..self }
     }
 
     /// `1 / self`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn recip(self) -> Self {
         // The larger part is the unit of both, so that no square overflows.
         let unit = self.re.abs().max(self.im.abs());
@@ -95,19 +95,19 @@ impl<S: Scalar> Complex<S> {
     }
 
     /// `e^self`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn exp(self) -> Self {
         Complex::from_polar(self.re.exp(), self.im)
     }
 
     /// Natural logarithm.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn ln(self) -> Self {
         Complex { re: self.abs().ln(), im: self.arg() }
     }
 
     /// Square root, whose real part is not negative.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn sqrt(self) -> Self {
         let (zero, half) = (constant::<S>(0.0), constant::<S>(0.5));
         let larger = (self.abs() * half + self.re.abs() * half).sqrt();
@@ -118,7 +118,7 @@ impl<S: Scalar> Complex<S> {
     }
 
     /// `self^n`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn powi(self, n: i32) -> Self {
         let (mut power, mut square) = (Complex::real(constant(1.0)), self);
         for bit in 0..n.unsigned_abs().checked_ilog2().map_or(0, |last| last + 1) {
@@ -133,50 +133,50 @@ impl<S: Scalar> Complex<S> {
     }
 
     /// `self^p` for a real exponent.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn powf(self, p: S) -> Self {
         Complex::from_polar(self.abs().pow(p), self.arg() * p)
     }
 
     /// `self^p`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn pow(self, p: Self) -> Self {
         (self.ln() * p).exp()
     }
 
     /// Sine.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn sin(self) -> Self {
         Complex { re: self.re.sin() * self.im.cosh(), im: self.re.cos() * self.im.sinh() }
     }
 
     /// Cosine.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn cos(self) -> Self {
         Complex { re: self.re.cos() * self.im.cosh(), im: -self.re.sin() * self.im.sinh() }
     }
 
     /// Tangent.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn tan(self) -> Self {
         let Complex { re, im } = Complex { re: -self.im, im: self.re }.tanh();
         Complex { re: im, im: -re }
     }
 
     /// Hyperbolic sine.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn sinh(self) -> Self {
         Complex { re: self.re.sinh() * self.im.cos(), im: self.re.cosh() * self.im.sin() }
     }
 
     /// Hyperbolic cosine.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn cosh(self) -> Self {
         Complex { re: self.re.cosh() * self.im.cos(), im: self.re.sinh() * self.im.sin() }
     }
 
     /// Hyperbolic tangent.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub fn tanh(self) -> Self {
         // −(w − 1)/(w + 1) with w = exp(−2z), which is small where the real part is not negative; the function is odd.
         let (zero, one, two) = (constant::<S>(0.0), constant::<S>(1.0), constant::<S>(2.0));
@@ -197,7 +197,7 @@ impl<S: Scalar> From<S> for Complex<S> {
     }
 }
 
-operators! { Complex<S>, [S: Scalar], [cfg_attr(not(debug_assertions), inline(always))];
+operators! { Complex<S>, [S: Scalar], [cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))];
     Neg neg(z) => Complex { re: -z.re, im: -z.im };
     Add add(z, w: Self) => Complex { re: z.re + w.re, im: z.im + w.im };
     Sub sub(z, w: Self) => Complex { re: z.re - w.re, im: z.im - w.im };

@@ -7,14 +7,14 @@ use crate::kernels::gelu::bell;
 use crate::number::Number;
 
 /// The sign of `x`, zero for zero, so that `|x|` has the derivative 0 at its kink.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn sign<N: Number>(x: N) -> N {
     let [zero, one] = [0.0, 1.0].map(N::from_f64);
     zero.select_less(x, one, x.select_less(zero, -one, zero))
 }
 
 /// `atan′ = 1 / (1 + x²)`, with both terms scaled by the same power of two: where the square overflows, the result is zero.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn atan<N: Number>(x: N) -> N {
     const SCALE: f64 = 1.0 / (1_u64 << 30) as f64;
     let (scaled, one) = (x * N::from_f64(SCALE), N::from_f64(SCALE * SCALE));
@@ -22,7 +22,7 @@ pub(super) fn atan<N: Number>(x: N) -> N {
 }
 
 /// `asinh′ = 1 / √(1 + x²)`; the root is `|x|` where the one does not count.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn asinh<N: Number>(x: N) -> N {
     let [one, large] = [1.0, 1e10].map(N::from_f64);
     let size = x.abs();
@@ -30,7 +30,7 @@ pub(super) fn asinh<N: Number>(x: N) -> N {
 }
 
 /// `tanh′`, given `tanh x`: from three quarters on, `1 − tanh²` cancels.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(crate) fn tanh<N: Number>(x: N, value: N) -> N {
     let is_float = size_of::<N>() == size_of::<N::Element>();
     if !is_float {
@@ -46,7 +46,7 @@ pub(crate) fn tanh<N: Number>(x: N, value: N) -> N {
 }
 
 /// `erf′ = 2/√π exp(−x²)`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn erf<N: Number>(x: N) -> N {
     // The root of the exponential is a normal number, whatever the result is.
     let (_, root) = bell::<N, false>(x);
@@ -54,7 +54,7 @@ pub(super) fn erf<N: Number>(x: N) -> N {
 }
 
 /// `erf″ = −4/√π x exp(−x²)`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn erf_second<N: Number>(x: N) -> N {
     let (size, root) = bell::<N, false>(x);
     size.copy_sign(x) * root * N::from_f64(-2.0 * FRAC_2_SQRT_PI) * root
@@ -64,7 +64,7 @@ pub(super) fn erf_second<N: Number>(x: N) -> N {
 ///
 /// The rounding error of the exponent is multiplied by `ln x`. `p − 1` is exact for exponents from one half to a million; for others,
 /// `x^p` is a normal number wherever the derivative is, so that it can be divided by `x`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(crate) fn power_below<N: Number>(x: N, p: N, power: N, lower: N) -> N {
     let [zero, half, million] = [0.0, 0.5, 1e6].map(N::from_f64);
     let quotient = zero.select_less(x.abs(), power / x, lower);
@@ -72,7 +72,7 @@ pub(crate) fn power_below<N: Number>(x: N, p: N, power: N, lower: N) -> N {
 }
 
 /// Derivatives of the angle of the point `(x, y)` by `y` and by `x`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(crate) fn atan2<N: Number>(y: N, x: N) -> [N; 2] {
     let steep = |then: N, otherwise: N| x.abs().select_less(y.abs(), then, otherwise);
     // With the larger leg as the unit, no square overflows.

@@ -169,7 +169,7 @@ macro_rules! derived_operators {
 macro_rules! lane_operators {
     ($type:ident, $generics:tt, $arguments:tt) => {
         common_operators!(
-            $type, $generics, $arguments, [T, Lanes<T, R>], Lanes::splat(T::ZERO), [cfg_attr(not(debug_assertions), inline(always))]
+            $type, $generics, $arguments, [T, Lanes<T, R>], Lanes::splat(T::ZERO), [cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
         );
     };
 }
@@ -192,12 +192,12 @@ macro_rules! float_functions {
 /// Other functions of a number in lanes, by its `chain` and `chain2`.
 macro_rules! lane_functions {
     () => {
-        #[cfg_attr(not(debug_assertions), inline(always))]
+        #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
         fn value(self) -> Lanes<T, R> {
             self.value
         }
 
-        #[cfg_attr(not(debug_assertions), inline(always))]
+        #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
         fn powf(self, p: Lanes<T, R>) -> Self {
             let zero = Lanes::splat(T::ZERO);
             let value = self.value.powf(p);
@@ -206,13 +206,13 @@ macro_rules! lane_functions {
             self.chain(value, zero.select_less(p.abs(), slope, zero))
         }
 
-        #[cfg_attr(not(debug_assertions), inline(always))]
+        #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
         fn atan2(self, x: Self) -> Self {
             let [by_self, by_x] = derivatives::atan2(self.value, x.value);
             self.chain2(x, self.value.atan2(x.value), by_self, by_x)
         }
 
-        #[cfg_attr(not(debug_assertions), inline(always))]
+        #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
         fn hypot(self, other: Self) -> Self {
             let value = self.value.hypot(other.value);
             self.chain2(other, value, self.value / value, other.value / value)
@@ -223,7 +223,7 @@ macro_rules! lane_functions {
 /// An elementary function of a number in lanes, by its first derivative.
 macro_rules! lane_function {
     ($name:ident ($x:ident, $f:ident, $d:ident, $c:ident): $first:expr, $second:expr) => {
-        #[cfg_attr(not(debug_assertions), inline(always))]
+        #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
         #[allow(unused_variables)]
         fn $name(self) -> Self {
             let $c = Lanes::<T, R>::from_f64;

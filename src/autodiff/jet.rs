@@ -46,7 +46,7 @@ macro_rules! combine {
 
 impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
     /// The variable number `index`; an `index` past `N` gives a constant.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn variable(value: Lanes<T, R>, index: usize) -> Self {
         let mut variable = Self::constant(value);
         if index < N {
@@ -57,13 +57,13 @@ impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
     }
 
     /// There is a derivative with respect to the variable number `index`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn varies(&self, index: usize) -> bool {
         self.varies[index]
     }
 
     /// `f(self)`, given the value of `f` and its derivative.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn chain(mut self, value: Lanes<T, R>, first: Lanes<T, R>) -> Self {
         for k in 0..N {
             if self.varies[k] {
@@ -74,13 +74,13 @@ impl<T: Real, R: Register<T>, const N: usize> Jet<T, R, N> {
     }
 
     /// `f(self, other)`, given the value of `f` and its two partial derivatives.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn chain2(self, other: Self, value: Lanes<T, R>, by_self: Lanes<T, R>, by_other: Lanes<T, R>) -> Self {
         combine!(self, other, value; a, b => a * by_self, b * by_other, a.mul_add(by_self, b * by_other))
     }
 }
 
-operators! { Jet<T, R, N>, [T: Real, R: Register<T>, const N: usize], [cfg_attr(not(debug_assertions), inline(always))];
+operators! { Jet<T, R, N>, [T: Real, R: Register<T>, const N: usize], [cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))];
     Neg neg(x) => x.chain(-x.value, Lanes::splat(-T::ONE));
     Add add(x, y: Self) => combine!(x, y, x.value + y.value; a, b => a, b, a + b);
     Sub sub(x, y: Self) => combine!(x, y, x.value - y.value; a, b => a, -b, a - b);
@@ -101,12 +101,12 @@ lane_operators!(Jet, [T: Real, R: Register<T>, const N: usize], [T, R, N]);
 impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
     type Real = Lanes<T, R>;
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn constant(value: Lanes<T, R>) -> Self {
         Jet { value, gradient: [Lanes::splat(T::ZERO); N], varies: [false; N] }
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn select_less(self, other: Self, then: Self, otherwise: Self) -> Self {
         let (x, y, zero) = (self.value, other.value, Lanes::splat(T::ZERO));
         let value = x.select_less(y, then.value, otherwise.value);
@@ -117,7 +117,7 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
         )
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn powi(self, n: i32) -> Self {
         if n == 0 {
             return Self::constant(Lanes::splat(T::ONE));
@@ -126,7 +126,7 @@ impl<T: Real, R: Register<T>, const N: usize> Scalar for Jet<T, R, N> {
         self.chain(below * self.value, below * Lanes::from_f64(f64::from(n)))
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn pow(self, p: Self) -> Self {
         let zero = Lanes::splat(T::ZERO);
         let from_base = self.powf(p.value);

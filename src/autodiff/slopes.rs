@@ -12,7 +12,7 @@ use crate::special::{digamma, j1_slope};
 
 macro_rules! slope {
     ($name:ident ($x:ident, $f:ident, $d:ident, $c:ident): $first:expr, $second:expr) => {
-        #[cfg_attr(not(debug_assertions), inline(always))]
+        #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
         #[allow(unused_variables)]
         pub(crate) fn $name<T: Real, R: Register<T>>($x: Lanes<T, R>, $f: Lanes<T, R>) -> Lanes<T, R> {
             let $c = Lanes::<T, R>::from_f64;

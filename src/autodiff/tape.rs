@@ -60,7 +60,7 @@ impl<T: Real, R: Register<T>> AdjointTape<T, R> {
     }
 
     /// The capacity was enough for all nodes.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn is_complete(&self) -> bool {
         self.count.get() <= self.nodes.len()
     }
@@ -71,13 +71,13 @@ impl<T: Real, R: Register<T>> AdjointTape<T, R> {
     }
 
     /// The place of a variable.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn variable(&self, index: usize) -> NodeIndex {
         NodeIndex(index as u32)
     }
 
     /// Records a node with two parents and its derivatives by them.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn push(&self, of: [NodeIndex; 2], derivatives: [Lanes<T, R>; 2]) -> NodeIndex {
         let number = self.count.get();
         if let Some(node) = self.nodes.get(number) {
@@ -89,7 +89,7 @@ impl<T: Real, R: Register<T>> AdjointTape<T, R> {
 
     /// Computes the derivatives of a result by all [places](Self::places), those by the variables first, and forgets the nodes,
     /// which must be [complete](Self::is_complete).
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn differentiate(&self, result: Adjoint<'_, T, R>, adjoints: &mut [Lanes<T, R>]) {
         let zero = Lanes::splat(T::ZERO);
         let nodes = &self.nodes[..self.count.get()];

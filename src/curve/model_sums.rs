@@ -97,7 +97,7 @@ struct JetTile<'e, T, R, M, const N: usize> {
 impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Routine for JetTile<'_, T, R, M, N> {
     type Output = ();
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn run(self) {
         let ReverseTile { ref x, width, rows, ref b, ref mut responses, ref mut derivatives, .. } = *self.tile;
         let mut variables = [Jet::<T, R, N>::constant(Lanes::splat(T::ZERO)); N];
@@ -222,7 +222,7 @@ struct ForcingTile<'t, T, R> {
 impl<T: Real, R: Register<T>> Routine for ForcingTile<'_, T, R> {
     type Output = ();
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn run(self) {
         let ForcingTile { tile, ahead, v, probe, weights, sums } = self;
         let (reciprocal, rows) = (Lanes::<T, R>::splat(T::ONE / probe), tile.rows);

@@ -140,7 +140,7 @@ const FEW: usize = 24;
 impl<T: Real, R: Register<T>, M: Model<T>> Routine for TileEvaluation<'_, T, R, M> {
     type Output = ();
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn run(self) {
         let ReverseTile { ref x, width, first, rows, ref b, ref mut responses, ref mut derivatives, ref tape, .. } =
             *self.tile;

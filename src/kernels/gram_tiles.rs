@@ -97,7 +97,7 @@ impl<T: Real> GramTiles<'_, T> {
     /// `top` on. Further sums of the tile are the products of the first `TOP` columns with those of the first register, and the gradient.
     ///
     /// Without optimisation, a frame holds every intermediate result of what is inlined into it: there, each tile has one of its own.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     #[cfg_attr(debug_assertions, inline(never))]
     fn add_tile<V: Vector<T>, const TOP: usize, const TALL: usize, const WIDE: usize, const GRADIENT: bool>(
         &mut self,

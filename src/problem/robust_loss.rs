@@ -141,7 +141,7 @@ impl Loss {
     }
 
     /// `ρ`, `ρ′` and `ρ″`, of a number or of several in the lanes of a register.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn rho_of<N: Number>(self, z: N) -> [N; 3] {
         let (zero, one, two, half) = (N::from_f64(0.0), N::from_f64(1.0), N::from_f64(2.0), N::from_f64(0.5));
         match self {
@@ -187,7 +187,7 @@ impl Loss {
 }
 
 /// Returns the first of two results where the first of two numbers is less. (A closure would not be inlined for certain.)
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn select<N: Number>([less, greater]: [N; 2], then: [N; 3], otherwise: [N; 3]) -> [N; 3] {
     [
         less.select_less(greater, then[0], otherwise[0]),

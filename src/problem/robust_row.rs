@@ -25,14 +25,14 @@ pub(crate) struct RobustRow<N> {
 
 impl<N: Number> RobustRow<N> {
     /// The residual `r` under a loss with the scale `C`, given [`by_residual`] there.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn of_loss(r: N, scale: N, [rho, slope, curvature]: [N; 3]) -> Self {
         Self::of_derivatives(r, slope, curvature, N::from_f64(0.5) * scale * scale * rho)
     }
 
     /// The residual `r` under a loss with this value there, with this second derivative, and with the first derivative
     /// `slope · r`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn of_derivatives(r: N, slope: N, curvature: N, cost: N) -> Self {
         let (zero, one, infinity) = (N::from_f64(0.0), N::from_f64(1.0), N::from_f64(f64::INFINITY));
         let curvature = (N::from_f64(LEAST_CURVATURE) * slope).max(curvature);
@@ -75,14 +75,14 @@ pub(crate) fn loss_at<T: Real, L: RobustLoss<T> + ?Sized>(loss: &L, scale: T, r:
 }
 
 /// `(r/C)²`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(crate) fn scaled_square<N: Number>(scale: N, r: N) -> N {
     let scaled = r / scale;
     scaled * scaled
 }
 
 /// [`loss_at`], given `ρ` and its derivatives at `z`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(crate) fn by_residual<N: Number>(z: N, [rho, slope, bend]: [N; 3]) -> [N; 3] {
     [rho, slope, slope + N::from_f64(2.0) * z * bend]
 }

@@ -28,7 +28,7 @@ impl Special {
     }
 
     /// Its value.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn value<N: Number>(self, at: [N; MOST_ARGUMENTS]) -> N {
         each(at, f64::INFINITY, |at| match self {
             Special::Bessel(kind, n) => kind.value(n, at[0]),
@@ -37,7 +37,7 @@ impl Special {
     }
 
     /// The derivative by argument number `k`, or the largest number where it is infinite.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn slope<N: Number>(self, k: usize, at: [N; MOST_ARGUMENTS]) -> N {
         each(at, largest::<N>(), |at| match self {
             Special::Bessel(kind, n) => kind.slope(n, at[0]),
@@ -54,7 +54,7 @@ impl Special {
     }
 
     /// Its value with first derivatives. It is constant in arguments that do not vary.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn with_slopes<S: Scalar>(self, arguments: [S; MOST_ARGUMENTS], varies: [bool; MOST_ARGUMENTS]) -> S {
         let at = arguments.map(S::value);
         let mut sum = S::constant(self.value(at));
@@ -83,20 +83,20 @@ impl Special {
 }
 
 /// A number's derivatives with the value zero; zero for an infinite number.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn deviation<S: Scalar>(x: S) -> S {
     let [zero, infinity] = [0.0, f64::INFINITY].map(|value| S::constant(S::Real::from_f64(value)));
     Scalar::abs(x).select_less(infinity, x - x.value(), zero)
 }
 
 /// The largest power of two whose reciprocal is a normal number.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn largest<N: Number>() -> f64 {
     N::Element::MIN_POSITIVE.to_f64().recip()
 }
 
 /// Applies a function of floats to the floats of numbers, bounded by the largest result.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn each<N: Number>(at: [N; MOST_ARGUMENTS], largest: f64, f: impl Fn([f64; MOST_ARGUMENTS]) -> f64) -> N {
     N::zip_map(at, |at| N::Element::from_f64(f(at.map(Real::to_f64)).clamp(-largest, largest)))
 }

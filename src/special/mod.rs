@@ -15,7 +15,7 @@ macro_rules! of_each_float {
     ($($(#[$doc:meta])* $name:ident = $function:path;)*) => {
         $(
             $(#[$doc])*
-            #[cfg_attr(not(debug_assertions), inline(always))]
+            #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
             pub(crate) fn $name<N: Number>(x: N) -> N {
                 x.map(|x| N::Element::from_f64($function(x.to_f64())))
             }

@@ -4,13 +4,13 @@ use crate::number::Number;
 use crate::real::Real;
 
 /// Half the deviance of a count `y` whose mean is `μ`, `μ − y + y ln(y/μ)`; infinite where no mean may be.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(crate) fn half_deviance<N: Number>(y: N, mean: N) -> N {
     half_deviance_by(y, mean, mean.recip())
 }
 
 /// Half the deviance of a count, given the reciprocal of the mean.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(crate) fn half_deviance_by<N: Number>(y: N, mean: N, reciprocal: N) -> N {
     let (zero, one) = (N::splat(N::Element::ZERO), N::splat(N::Element::ONE));
     let excess = (mean - y) * reciprocal;

@@ -10,36 +10,66 @@ let source = null;
 let compiled = null;
 let current = null;
 
+/** The part of the module that first fits do not call: where it is, what of it was compiled, and a compilation under way. */
+let rest = { source: null, module: null, coming: null };
+
 /**
- * Sets where the module comes from: a URL, bytes, a `Response` or a `WebAssembly.Module`. It is found beside this file unless said otherwise.
+ * Sets where the module comes from: a URL, bytes, a `Response` or a `WebAssembly.Module`; and where its second part does, which is loaded when
+ * one of its functions is called. Both are found beside this file unless said otherwise; beside the first part, if that is a URL.
  */
-export function setModule(from) {
+export function setModule(from, restFrom = null) {
   [source, compiled, current] = [from, null, null];
+  const isUrl = typeof from === 'string' || from instanceof URL;
+  const beside = isUrl ? String(from).replace(/\.wasm(?=$|[?#])/, '-rest.wasm') : '';
+  rest = { source: restFrom ?? (isUrl && beside !== String(from) ? new URL(beside, globalThis.location?.href) : null), module: null, coming: null };
 }
 
-async function bytesBeside(name) {
-  const url = new URL(name, import.meta.url);
-  if (url.protocol === 'file:' && globalThis.process?.versions?.node) {
-    const { readFile } = await import('node:fs/promises');
-    return readFile(url);
-  }
-  const answer = await fetch(url);
-  if (!answer.ok) throw new EngineError(`${url} cannot be loaded: ${answer.status} ${answer.statusText}`);
-  return answer.arrayBuffer();
-}
+let files = null;
 
-async function compile() {
-  const given = await source;
+/** Beside this file, the parts of the module that the engine can run; names in full, so that bundlers find the files. */
+const isPlain = () => !WebAssembly.validate(SIMD);
+const first = () => (isPlain() ? new URL('./marquardt-plain.wasm', import.meta.url) : new URL('./marquardt.wasm', import.meta.url));
+const second = () => (isPlain() ? new URL('./marquardt-plain-rest.wasm', import.meta.url) : new URL('./marquardt-rest.wasm', import.meta.url));
+
+async function compile(from) {
+  const given = await from;
   if (given instanceof WebAssembly.Module) return given;
-  if (given == null) {
-    // Names in full, so that bundlers find the files.
-    const file = WebAssembly.validate(SIMD) ? './marquardt.wasm' : './marquardt-plain.wasm';
-    return WebAssembly.compile(await bytesBeside(file));
+  const isUrl = typeof given === 'string' || given instanceof URL;
+  if (!isUrl && !(typeof Response !== 'undefined' && given instanceof Response)) return WebAssembly.compile(given);
+  if (isUrl && String(given).startsWith('file:') && globalThis.process?.versions?.node) {
+    files ??= await import('node:fs');
+    return WebAssembly.compile(files.readFileSync(new URL(given)));
   }
-  if (typeof given === 'string' || given instanceof URL) return WebAssembly.compile(await (await fetch(given)).arrayBuffer());
-  if (typeof Response !== 'undefined' && given instanceof Response) return WebAssembly.compile(await given.arrayBuffer());
-  return WebAssembly.compile(given);
+  const answer = isUrl ? await fetch(given) : given;
+  if (!answer.ok) throw new EngineError(`${answer.url} cannot be loaded: ${answer.status} ${answer.statusText}`);
+  // What is compiled from an answer of this type is kept by browsers, compiled.
+  return answer.headers.get('content-type') === 'application/wasm' ? WebAssembly.compileStreaming(answer) : WebAssembly.compile(await answer.arrayBuffer());
 }
+
+/** Loads the second part, so that nothing has to wait for it later. */
+export async function prepare() {
+  const own = rest;
+  own.coming ??= compile(own.source ?? second()).then(module => { own.module = module; }, error => { own.coming = null; throw error; });
+  return own.coming;
+}
+
+/** The second part, at once: a function of it was called. */
+function restNow() {
+  if (rest.module) return rest.module;
+  const given = rest.source ?? second();
+  const isUrl = typeof given === 'string' || given instanceof URL;
+  if (given instanceof WebAssembly.Module || !isUrl) return (rest.module = given instanceof WebAssembly.Module ? given : new WebAssembly.Module(given));
+  if (files && String(given).startsWith('file:')) return (rest.module = new WebAssembly.Module(files.readFileSync(new URL(given))));
+  const request = new XMLHttpRequest();
+  request.open('GET', given, false);
+  request.overrideMimeType('text/plain; charset=x-user-defined');
+  request.send();
+  if (request.status >= 400) throw new EngineError(`${given} cannot be loaded: ${request.status} ${request.statusText}`);
+  return (rest.module = new WebAssembly.Module(Uint8Array.from(request.responseText, letter => letter.charCodeAt(0))));
+}
+
+/** Files are read, and browsers ask their servers, without a promise; elsewhere the second part is loaded with the first. */
+const canWait = () => files !== null || typeof XMLHttpRequest !== 'undefined';
 
 /** An instance of the module. */
 class Engine {
@@ -56,6 +86,9 @@ class Engine {
       },
       host_panic: (address, length) => { this.panic = this.text(address, length); },
     };
+    // Parts of one build have the same name for what they share.
+    const [name] = WebAssembly.Module.imports(module).map(one => one.name).filter(one => one.startsWith('rest '));
+    if (name) host[name] = () => { new WebAssembly.Instance(restNow(), { [name]: this.exports, host }); };
     this.exports = new WebAssembly.Instance(module, { host }).exports;
   }
 
@@ -90,6 +123,7 @@ class Engine {
       isError = exports.call() !== 0;
     } catch (error) {
       if (current === this) current = null;
+      if (error instanceof EngineError) throw error;
       throw new EngineError(this.panic ?? String(error), { cause: error });
     }
     if (this.thrown) throw this.thrown.error;
@@ -104,8 +138,9 @@ class Engine {
 /** The instance of this thread. */
 export async function engine() {
   if (!current) {
-    compiled ??= compile().catch(error => { compiled = null; throw error; });
+    compiled ??= compile(source ?? first()).catch(error => { compiled = null; throw error; });
     const module = await compiled;
+    if (!canWait()) await prepare();
     current ??= new Engine(module);
   }
   return current;

@@ -248,8 +248,13 @@ export function parseTable(data: Data, options?: TableOptions): Promise<Table>;
 export function fitTable(data: Data | null, options?: TableOptions): Promise<Record<string, any>>;
 export function compareTable(data: Data, options?: TableOptions): Promise<Record<string, any>>;
 export function guessTable(data: Data, options?: TableOptions): Promise<Record<string, any>>;
-/** Sets where the module comes from; found beside the package unless said otherwise. */
-export function setModule(from: string | URL | BufferSource | Response | WebAssembly.Module | Promise<any>): void;
+/**
+ * Sets where the module comes from, and where its second part does, which is loaded when it is needed; both are found beside the package unless
+ * said otherwise, and the second part beside the first, if that is a URL.
+ */
+export function setModule(from: string | URL | BufferSource | Response | WebAssembly.Module | Promise<any> | null, rest?: string | URL | BufferSource | WebAssembly.Module | null): void;
+/** Loads the second part of the module, so that nothing has to wait for it later. */
+export function prepare(): Promise<void>;
 
 /** An error of the data, the model or the options. */
 export class FitError extends Error {}

@@ -1,9 +1,9 @@
-import { engine, setModule } from './engine.js';
+import { engine, prepare, setModule } from './engine.js';
 import { EngineError, FitError, FormulaError } from './errors.js';
 import { ofFunction, predictorNames } from './model.js';
 import { settings } from './settings.js';
 
-export { EngineError, FitError, FormulaError, setModule };
+export { EngineError, FitError, FormulaError, prepare, setModule };
 
 const isList = value => Array.isArray(value) || ArrayBuffer.isView(value);
 

@@ -1,4 +1,11 @@
+import { engine } from './engine.js';
 import * as marquardt from './index.js';
+
+/** Time after which the second part of the module is loaded, in milliseconds: first fits have ended. */
+const SECOND = 500;
+
+// The module is compiled while the page says what is to be fitted; what goes wrong is said to the request that needs it.
+engine().then(() => new Promise(done => setTimeout(done, SECOND))).then(marquardt.prepare).catch(() => {});
 
 const port = typeof self === 'undefined' || !self.postMessage ? (await import('node:worker_threads')).parentPort : self;
 const listen = act => (port.on ? port.on('message', act) : port.addEventListener('message', event => act(event.data)));

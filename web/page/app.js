@@ -2,11 +2,11 @@ import { createWorker } from '../package/worker.js';
 import { button, make, theme } from 'report';
 import { answerOf, empty, failure } from './answer.js';
 import { dataSection } from './data-section.js';
-import { gallery } from './gallery.js';
 import { ofFragment } from './link.js';
 import { modelSection } from './model-section.js';
 import { optionSection } from './option-section.js';
 import { parameterSection } from './parameter-section.js';
+import { isLogarithmic } from './stack.js';
 import { fresh, settingsOf, tableOptions, textOf } from './state.js';
 
 /** Time after the last change before a fit begins, and time after which a running fit is given up for a new one, in milliseconds. */
@@ -52,8 +52,13 @@ async function read(source, settings = {}) {
     say(error.message);
     return;
   }
+  // Unless the axes were chosen.
+  const x = settings.log ? null : state.table.columns.find(column => column.name === state.roles.x[0])?.numbers;
+  if (x) state.log = [isLogarithmic(x), false];
+  clearTimeout(timer);
+  const fitting = fit();
   show();
-  refit();
+  await fitting;
 }
 
 async function readTable() {
@@ -146,21 +151,29 @@ async function compare(models) {
   return worker.compareTable(textOf(state), { name: state.source.name, ...settings, ...(models ? { models } : {}) });
 }
 
-/** What the link has, or an example. */
+/** The models with their pictures, which are drawn when the page is built. */
+async function pictures() {
+  const found = await fetch('models.json');
+  if (!found.ok) throw new Error(`The models cannot be loaded: ${found.status} ${found.statusText}`);
+  return found.json();
+}
+
+/** What the link has, or an example. The models, and the copy for use without a network, come after its fit. */
 async function begin() {
   show();
   answer.replaceChildren(empty('Paste a table, drop a file, or take an example.'));
-  gallery(worker).then(models => { state.models = models; sections[1].show(); }, error => answer.replaceChildren(failure(error, parts)));
   const fragment = location.hash.slice(1);
-  if (!fragment) return;
-  try {
-    const { source, ...settings } = await ofFragment(fragment);
-    await read(source, { ...settings, excluded: new Set(settings.excluded) });
-  } catch (error) {
-    answer.replaceChildren(failure(new Error(`The link cannot be read: ${error.message}`), parts));
+  if (fragment) {
+    try {
+      const { source, ...settings } = await ofFragment(fragment);
+      await read(source, { ...settings, excluded: new Set(settings.excluded) });
+    } catch (error) {
+      answer.replaceChildren(failure(new Error(`The link cannot be read: ${error.message}`), parts));
+    }
   }
+  if (!state.models) pictures().then(models => { state.models = models; sections[1].show(); }, error => answer.replaceChildren(failure(error, parts)));
+  if ('serviceWorker' in navigator && location.protocol.startsWith('http')) navigator.serviceWorker.register('service-worker.js').catch(() => {});
 }
 
 addEventListener('hashchange', () => location.hash.length > 1 && location.hash.slice(1) !== state.fragment && begin());
-if ('serviceWorker' in navigator && location.protocol.startsWith('http')) navigator.serviceWorker.register('service-worker.js').catch(() => {});
 begin();

@@ -1,6 +1,7 @@
 import { button, make, plural } from 'report';
 import { EXAMPLES } from './examples.js';
 import { ofJson, textOfFile } from './sources.js';
+import { furtherResponses, stacked } from './stack.js';
 
 /** Rows of the table that are shown. */
 const SHOWN = 5;
@@ -88,6 +89,7 @@ export function dataSection({ state, read, change }) {
     });
     const rows = Array.from({ length: Math.min(SHOWN, table.rows) }, (_, row) => make('tr', { class: excluded.has(table.lines[row]) && 'excluded' }, ...shown.map(column => make('td', { class: column.numbers && 'number', text: column.texts[row] ?? '' }))));
     const more = [table.rows > SHOWN ? `${(table.rows - SHOWN).toLocaleString('en')} more rows` : '', table.columns.length > shown.length ? `${table.columns.length - shown.length} more columns` : ''].filter(Boolean).join(', ');
+    const further = furtherResponses(state);
     const problems = shown.filter(column => column.problem && roleOf(column.name) === '').map(column => column.problem);
     const notes = [...table.notes, ...shown.flatMap(column => column.notes.map(note => `column "${column.name}": ${note}`)), ...problems.slice(0, 2)];
     preview.replaceChildren(...[
@@ -95,9 +97,18 @@ export function dataSection({ state, read, change }) {
         excluded.size ? button('Take all rows', () => change({ excluded: new Set() }, { guess: true }), { class: 'link' }) : null),
       make('div', { class: 'scroll table', tabindex: 0, role: 'region', 'aria-label': 'Table as it was read' }, make('table', {}, make('caption', { class: 'unseen', text: 'Columns, what they are used as, and the first rows' }), make('thead', {}, make('tr', {}, ...head)), make('tbody', {}, ...rows))),
       more ? make('p', { class: 'hint', text: `… ${more}` }) : null,
+      further.length ? button(`Fit ${plural(further.length + 1, 'column')} of responses as groups`, stack) : null,
       table.isWide ? make('p', { class: 'hint', text: 'The headings are predictors: each row is a group with its responses.' }) : null,
       notes.length ? make('ul', { class: 'notes' }, ...notes.map(text => make('li', { text }))) : null,
     ].filter(Boolean));
+  }
+
+  /** Reads the table again with one response a row. */
+  function stack() {
+    const { text, roles } = stacked(state);
+    const { model, formula, options, log } = state;
+    put(text);
+    read({ name: state.source.name.replace(/\.\w+$/, '.csv'), text }, { model, formula, options, log, roles });
   }
 
   function choose(name, role) {

@@ -28,15 +28,15 @@ const EXAMPLES_OF_LATER = { polynomial5: 5, polynomial6: 6, polynomial7: 7, poly
 /** A name as words. */
 export const title = name => name.replace(/_/g, ' ').replace(/([a-z]{4,})(\d)/g, '$1 $2').replace(/^bet$/, 'BET').replace(/^./, letter => letter.toUpperCase());
 
-/** The models of one predictor with what the gallery shows of them. */
-export async function gallery(worker) {
-  const all = (await worker.models()).filter(model => model.predictors.length === 1);
+/** The models of one predictor with what the gallery shows of them, by the functions of the package. */
+export async function gallery({ models, evaluate }) {
+  const all = (await models()).filter(model => model.predictors.length === 1);
   return Promise.all(all.map(async model => {
     const [family, words, parameters, low, high] = PICTURES[model.name] ?? ['Lines', 'polynomial', null];
     const shown = { ...model, title: title(model.name), family, words: `${model.name} ${family} ${words} ${model.formula}`.toLowerCase() };
     if (!parameters || model.name in EXAMPLES_OF_LATER) return { ...shown, path: '' };
     const x = Float64Array.from({ length: 49 }, (_, i) => low + ((high - low) * i) / 48);
-    const y = await worker.evaluate({ model: model.name, x, parameters });
+    const y = await evaluate({ model: model.name, x, parameters });
     const [least, most] = [Math.min(...y), Math.max(...y)];
     const place = (value, i) => `${(4 + (72 * i) / 48).toFixed(1)} ${(most > least ? 36 - (32 * (value - least)) / (most - least) : 20).toFixed(1)}`;
     return { ...shown, path: `M${Array.from(y, place).join('L')}` };

@@ -6,8 +6,9 @@ import { commandLine, pythonCode, rustCode } from '../page/codes.js';
 import { parse, print, substituted } from '../page/expression.js';
 import { ofFragment, toFragment } from '../page/link.js';
 import { ofJson, textOfFile } from '../page/sources.js';
+import { furtherResponses, isLogarithmic, stacked } from '../page/stack.js';
 import { fresh, settingsOf, textOf } from '../page/state.js';
-import { models } from '../package/index.js';
+import { models, parseTable } from '../package/index.js';
 
 /** Value of a tree, by itself. */
 function value(tree, of) {
@@ -71,4 +72,20 @@ test('links come back', async () => {
   const fragment = await toFragment(value);
   assert.match(fragment, /^[\w-]+$/);
   assert.deepEqual(await ofFragment(fragment), value);
+});
+
+test('columns of responses become groups', async () => {
+  const table = await parseTable('dose (nM),A,"B, new",note\n1,2,3,x\n2,4,,y\n3,6,9,z\n', { name: 'plate.csv', omitMissing: true });
+  const state = { ...fresh(), table, roles: { ...fresh().roles, x: [table.columns[0].name], y: 'A' }, excluded: new Set([4]) };
+  assert.equal(furtherResponses(state).length, 1);
+  const { text, roles } = stacked(state);
+  const again = await parseTable(text, { name: 'plate.csv' });
+  assert.deepEqual(roles, { x: [again.columns[0].name], y: 'response', group: 'column', sigma: null, weights: null });
+  assert.deepEqual(again.columns.map(column => column.texts), [['1', '2', '1'], ['2', '4', '3'], ['A', 'A', table.columns[2].name]]);
+  assert.equal(furtherResponses({ table, roles: { ...state.roles, group: 'note' } }).length, 0);
+});
+
+test('doses get a logarithmic axis, and times and temperatures none', () => {
+  assert(isLogarithmic([0.03, 0.1, 0.3, 1, 3, 10, 30, 100]));
+  for (const x of [[0, 1, 10, 100, 1000], [1, 2, 3, 90], [-1, 1, 100, 1000], Array.from({ length: 500 }, (_, i) => i + 1), [], [NaN, NaN]]) assert(!isLogarithmic(x), String(x));
 });

@@ -42,7 +42,7 @@ macro_rules! define {
             pub(super) const NAMES: &[&str] = &[$(stringify!($method), $($alias,)*)*];
 
             /// Its value.
-            #[cfg_attr(not(debug_assertions), inline(always))]
+            #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
             pub(super) fn of<S: Scalar>(self, x: S) -> S {
                 match self {
                     $(Function::$function => Scalar::$method(x),)*

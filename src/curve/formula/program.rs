@@ -154,7 +154,7 @@ impl Program {
     }
 
     /// The value, in any scalar; NaN where the row has too few predictors.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(in crate::curve) fn value<S: Scalar>(&self, x: &[S::Real], b: &[S]) -> S {
         let real = |value: f64| S::Real::from_f64(value);
         let (mut few, mut many) = ([S::constant(real(0.0)); FEW], Vec::new());

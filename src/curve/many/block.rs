@@ -31,7 +31,7 @@ pub(super) struct Block<'s, 'a, 'o, T: Real, const N: usize> {
 impl<T: Real, const N: usize> LaneKernel<T> for Block<'_, '_, '_, T, N> {
     type Output = ();
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn run<R: Register<T>>(self) {
         let bounds = self.data.box_bounds();
         let mut block = BlockLanes::<T, R, N>::new(self.data, self.model, self.registers, self.outcomes);
@@ -75,7 +75,7 @@ pub(super) struct BlockLanes<'s, 'a, 'o, T: Real, R, const N: usize> {
 }
 
 impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o, T, R, N> {
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn new(
         data: &'s DataSets<'a, T>,
         model: &'s dyn ErasedModel<T>,
@@ -212,7 +212,7 @@ impl<'s, 'a, 'o, T: Real, R: Register<T>, const N: usize> BlockLanes<'s, 'a, 'o,
 }
 
 impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes<'_, '_, '_, T, R, N> {
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn parameter_count(&self) -> usize {
         self.data.free_count()
     }
@@ -242,7 +242,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
         }
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn sums(&mut self, b: &[Lanes<T, R>; N]) -> &LaneSums<T, R, N> {
         if let LaneLikelihood::Robust(loss) = &mut self.work.points.likelihood {
             loss.residuals.clear();
@@ -262,7 +262,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSource<T, R, N> for BlockLanes
         }
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn energies(&self) -> Lanes<T, R> {
         self.energies
     }

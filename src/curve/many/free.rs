@@ -23,7 +23,7 @@ pub(super) struct FreeParameters<'m, T, R, const N: usize> {
 }
 
 impl<'m, T: Real, R: Register<T>, const N: usize> FreeParameters<'m, T, R, N> {
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn new(map: &'m ParameterMap<T>) -> Self {
         let of_lane = map.begin();
         FreeParameters {
@@ -53,7 +53,7 @@ impl<'m, T: Real, R: Register<T>, const N: usize> FreeParameters<'m, T, R, N> {
     }
 
     /// All parameters of all lanes.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn expand(&mut self, free: &[Lanes<T, R>; N]) -> [Lanes<T, R>; N] {
         for (&free, &index) in free.iter().zip(self.map.free()) {
             self.all[index] = free;
@@ -81,7 +81,7 @@ impl<'m, T: Real, R: Register<T>, const N: usize> FreeParameters<'m, T, R, N> {
     }
 
     /// The sums by the free parameters, where they were [expanded](Self::expand), of those by all.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn narrow(&mut self, by_all: &LaneSums<T, R, N>) -> &LaneSums<T, R, N> {
         self.sums.narrow(by_all, &self.varied, &self.derivatives, self.map.free().len());
         &self.sums

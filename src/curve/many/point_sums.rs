@@ -40,7 +40,7 @@ impl<T: Real, R: Register<T>, const N: usize> PointSums<T, R, N> {
     }
 
     /// Works the sums out tile by tile: points are differentiated in reverse, and the products of their derivatives summed afterwards.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn fill_in_tiles(
         &mut self,
         model: &dyn ErasedModel<T>,
@@ -78,7 +78,7 @@ struct Summation<'w, T, R, M, const N: usize> {
 impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Routine for Summation<'_, T, R, M, N> {
     type Output = ();
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn run(self) {
         let PointSums { points, b, sums } = self.work;
         let mut variables = [Jet::<T, R, N>::variable(b[0], 0); N];
@@ -95,7 +95,7 @@ impl<T: Real, R: Register<T>, M: Model<T>, const N: usize> Routine for Summation
 }
 
 /// Fills sums of squares that there are registers for: points are added as soon as they are differentiated.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     model: &M,
     points: &LanePoints<T, R>,
@@ -129,7 +129,7 @@ fn sum_in_registers<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
 
 /// Fills sums under any likelihood, of any number: points are differentiated by tiles, and their products added by the one function for all
 /// models.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn sum_in_tiles<T: Real, R: Register<T>, M: Model<T>, const N: usize>(
     model: &M,
     points: &mut LanePoints<T, R>,

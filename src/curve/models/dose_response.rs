@@ -113,7 +113,7 @@ fn bottom_first(start: Vec<f64>) -> Vec<f64> {
 }
 
 /// `x^n / (k^n + x^n)`, with all its derivatives zero at `x = 0`; NaN where `x` is.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn occupied<S: Scalar>(x: S::Real, half: S, slope: S) -> S {
     let (zero, one) = (S::constant(real::<S>(0.0)), S::constant(real::<S>(1.0)));
     let at_zero = zero.select_less(slope, zero, one) + x;

@@ -69,19 +69,19 @@ library! {
 }
 
 /// `exp(−x / decay)`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn decayed<S: Scalar>(x: S::Real, decay: S) -> S {
     (decay.recip() * -x).exp()
 }
 
 /// `1 − exp(−x / decay)`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn risen<S: Scalar>(x: S::Real, decay: S) -> S {
     -(decay.recip() * -x).exp_m1()
 }
 
 /// `(x / scale)^power`, which at `x = 0` is zero whatever the power, and so are its derivatives.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn scaled_power<S: Scalar>(x: S::Real, scale: S, power: S) -> S {
     let zero = S::constant(real::<S>(0.0));
     zero.select_less(S::constant(x.abs()), ((S::constant(x) / scale).ln() * power).exp(), S::constant(x))

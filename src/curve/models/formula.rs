@@ -60,19 +60,19 @@ pub(super) fn guess<T: Real, F: Formula>(x: &[T], y: &[T], cache: &GuessCache) -
 }
 
 /// A constant of a formula.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn real<S: Scalar>(value: f64) -> S::Real {
     S::Real::from_f64(value)
 }
 
 /// Returns the first predictor of a row; NaN where there is none, which the fit then reports.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn only<T: Number>(x: &[T]) -> T {
     x.first().copied().unwrap_or(T::from_f64(f64::NAN))
 }
 
 /// `1 / (1 + exp(−z))`, which does not overflow on either side.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn sigmoid<S: Scalar>(z: S) -> S {
     let (zero, one) = (S::constant(real::<S>(0.0)), real::<S>(1.0));
     let small = z.select_less(zero, z, -z).exp();
@@ -81,14 +81,14 @@ pub(super) fn sigmoid<S: Scalar>(z: S) -> S {
 }
 
 /// `ln(1 + exp(z))`, which does not overflow on either side.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn softplus<S: Scalar>(z: S) -> S {
     let zero = S::constant(real::<S>(0.0));
     z.select_less(zero, zero, z) + z.select_less(zero, z, -z).exp().ln_1p()
 }
 
 /// `elsewhere` for `x ≠ 0` and `at_zero` for `x = 0`, where `elsewhere` may be NaN; NaN where `x` is.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn unless_zero<S: Scalar>(x: S::Real, elsewhere: S, at_zero: S) -> S {
     S::constant(real::<S>(0.0)).select_less(S::constant(x.abs()), elsewhere, at_zero + x)
 }
@@ -160,7 +160,7 @@ macro_rules! library {
                 }
 
                 // Where nothing is optimised, all models of the registry in one stack frame would be too much for a thread.
-                #[cfg_attr(not(debug_assertions), inline(always))]
+                #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
                 #[cfg_attr(debug_assertions, inline(never))]
                 fn response<S: $crate::number::ScalarOf<T>>(&self, x: &[S::Real], b: &[S]) -> S {
                     <$model as super::formula::Formula>::at(super::formula::only(x), b)

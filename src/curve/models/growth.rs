@@ -63,7 +63,7 @@ fn rates(look: &Look) -> Vec<f64> {
 }
 
 /// `exp(−u)`, a flat zero where it underflows in either float, as `u` may be infinite there.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn exp_of_minus<S: Scalar>(u: S) -> S {
     S::constant(real::<S>(1e3)).select_less(u, S::constant(real::<S>(0.0)), (-u).exp())
 }

@@ -70,7 +70,7 @@ library! {
 }
 
 /// `ln(1 + exp(u − v) − exp(−v))` for `u ≥ 0` and `v ≥ 0`, about `max(0, u − v)`: nothing overflows.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn delayed<S: Scalar>(u: S, v: S) -> S {
     let zero = S::constant(real::<S>(0.0));
     let beyond = u - v;

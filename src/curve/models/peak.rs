@@ -98,14 +98,14 @@ library! {
 }
 
 /// The normal density.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn gaussian<S: Scalar>(x: S::Real, center: S, sigma: S) -> S {
     let away = (-center + x) / sigma;
     (away * away * real::<S>(-0.5)).exp() / sigma * real::<S>((2.0 * PI).sqrt().recip())
 }
 
 /// Cauchy's density.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn lorentzian<S: Scalar>(x: S::Real, center: S, sigma: S) -> S {
     let away = -center + x;
     sigma / (away * away + sigma * sigma) * real::<S>(FRAC_1_PI)

@@ -73,7 +73,7 @@ library! {
 }
 
 /// `(1 − exp(−z)) / z` for `z ≥ 0`, by its series where that is small: at `z = 0` it is 1, and its derivative −1/2.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn mean_decay<S: Scalar>(z: S) -> S {
     const TERMS: i32 = 14;
     let (half, one) = (S::constant(real::<S>(0.5)), real::<S>(1.0));

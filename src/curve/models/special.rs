@@ -56,7 +56,7 @@ const COEFFICIENTS: [f64; 40] = [
 ///
 /// J. A. C. Weideman, Computation of the complex error function, SIAM J. Numer. Anal. 31 (1994) 1497, in the upper half of
 /// the plane; in the lower half by `w(z) = 2 exp(−z²) − w(−z)`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn faddeeva<S: Scalar>(x: S, y: S) -> S {
     let zero = S::constant(real::<S>(0.0));
     let mirrored = faddeeva_above(x, y.select_less(zero, -y, y));
@@ -65,14 +65,14 @@ pub(super) fn faddeeva<S: Scalar>(x: S, y: S) -> S {
 }
 
 /// The Voigt profile of area one: a Gaussian of standard deviation `sigma`, widened by a Lorentzian of half width `gamma`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(in crate::curve) fn voigt<S: Scalar>([x, sigma, gamma]: [S; 3]) -> S {
     let scale = (sigma.abs() * real::<S>(SQRT_2)).recip();
     faddeeva(x * scale, gamma * scale) * scale * real::<S>(PI.sqrt().recip())
 }
 
 /// The [`faddeeva`] function in the upper half of the plane.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn faddeeva_above<S: Scalar>(x: S, y: S) -> S {
     let length = real::<S>(LENGTH);
     // 1 / (L − iz), where L − iz = (L + y) − ix.
@@ -90,13 +90,13 @@ fn faddeeva_above<S: Scalar>(x: S, y: S) -> S {
 }
 
 /// The product of complex numbers.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn times<S: Scalar>([a, b]: [S; 2], [c, d]: [S; 2]) -> [S; 2] {
     [a * c - b * d, a * d + b * c]
 }
 
 /// `exp(x²) erfc(x)` for `x ≥ 0`: the [`faddeeva`] function on the imaginary axis, where all is real.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn scaled_complement<S: Scalar>(x: S) -> S {
     let length = real::<S>(LENGTH);
     let reciprocal = (x + length).recip();
@@ -109,7 +109,7 @@ fn scaled_complement<S: Scalar>(x: S) -> S {
 }
 
 /// The error function, to about 1e-15 absolutely.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn erf<S: Scalar>(x: S) -> S {
     let zero = S::constant(real::<S>(0.0));
     let above = x.select_less(zero, -x, x);
@@ -118,7 +118,7 @@ pub(super) fn erf<S: Scalar>(x: S) -> S {
 }
 
 /// `exp(exponent) · erfc(x)`, given `gap = exponent − x²`, without the overflow of the one where the other vanishes.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn exp_times_erfc<S: Scalar>(exponent: S, x: S, gap: S) -> S {
     let zero = S::constant(real::<S>(0.0));
     let tail = gap.exp() * scaled_complement(x.select_less(zero, -x, x));

@@ -31,7 +31,7 @@ library! {
 }
 
 /// `exp(−(x / scale)^slope)`, at `x = 0` its limit.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn survival<S: Scalar>(x: S::Real, slope: S, scale: S) -> S {
     let (zero, one) = (S::constant(real::<S>(0.0)), S::constant(real::<S>(1.0)));
     let elsewhere = exp_of_minus((slope * (S::constant(x) / scale).ln()).exp());

@@ -1,24 +1,27 @@
 //! Registers full of floats as one number: code written over [`Lanes`] computes several fits, or points, at once.
 //!
 //! A [`LaneKernel`] is written once, over any [`Register`]. [`Vectorized::run_in_lanes`] calls the copy of it for the
-//! [`Registers`] in use: AVX-512 or AVX2, otherwise those that every processor of the kind has: SSE2, or arrays that the compiler
-//! puts into registers (NEON).
+//! [`Registers`] in use: AVX-512 or AVX2, otherwise those that every processor of the kind has: SSE2, those of WebAssembly, or arrays
+//! that the compiler puts into registers (NEON).
 //!
 //! All that is written over [`Lanes`] must be inlined into the kernel, which alone is compiled for the wide registers:
-//! `#[cfg_attr(not(debug_assertions), inline(always))]`. Not so where debug assertions are on, as code that is not optimised
-//! keeps all that is inlined into one function in its frame, megabytes for a large model: there the operations on lanes and on
-//! numbers with derivatives are calls, and only those on registers are inlined.
+//! `#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]`. Not so where debug assertions are on, as code
+//! that is not optimised keeps all that is inlined into one function in its frame, megabytes for a large model: there the operations
+//! on lanes and on numbers with derivatives are calls, and only those on registers are inlined. WebAssembly has one set of registers
+//! in a module: what is inlined there is the compiler's choice, but for the operations themselves, and modules are half as large.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod number;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_feature = "simd128", not(debug_assertions))))]
 mod pair;
-#[cfg(any(not(target_arch = "x86_64"), debug_assertions, test))]
+#[cfg(any(not(any(target_arch = "x86_64", target_feature = "simd128")), debug_assertions, test))]
 mod portable;
 mod register;
+#[cfg(all(target_feature = "simd128", not(debug_assertions)))]
+mod simd128;
 #[cfg(all(target_arch = "x86_64", any(not(debug_assertions), test)))]
 mod sse2;
 #[cfg(test)]
@@ -27,7 +30,7 @@ mod tests;
 use std::fmt::Debug;
 
 pub use number::Lanes;
-#[cfg(any(not(target_arch = "x86_64"), debug_assertions, test))]
+#[cfg(any(not(any(target_arch = "x86_64", target_feature = "simd128")), debug_assertions, test))]
 pub(crate) use portable::Portable;
 pub use register::{Register, Routine};
 
@@ -62,7 +65,7 @@ pub trait Vectorized: Sized + Copy + Debug {
 
 /// Lanes of arrays: two registers of 128 bits. Code that is not optimised runs faster and in smaller frames over two lanes, the
 /// fewest that leave some of them empty at times.
-#[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
+#[cfg(any(not(any(target_arch = "x86_64", target_feature = "simd128")), debug_assertions))]
 const fn portable(optimised: usize) -> usize {
     if cfg!(debug_assertions) { 2 } else { optimised }
 }
@@ -78,7 +81,9 @@ macro_rules! vectorized {
                     Registers::Avx2 => avx2::run::<$float, avx2::$avx2, K>(kernel),
                     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
                     _ => kernel.run::<sse2::$sse2>(),
-                    #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
+                    #[cfg(all(target_feature = "simd128", not(debug_assertions)))]
+                    _ => kernel.run::<simd128::$sse2>(),
+                    #[cfg(any(not(any(target_arch = "x86_64", target_feature = "simd128")), debug_assertions))]
                     _ => kernel.run::<Portable<$float, { portable($portable) }>>(),
                 }
             }

@@ -164,7 +164,7 @@ impl<T: Real, R: Register<T>> Number for Lanes<T, R> {
 macro_rules! branch_free {
     ($($file:ident: $($function:ident)*;)*) => {
         $($(
-            #[cfg_attr(not(debug_assertions), inline(always))]
+            #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
             fn $function(self) -> Self {
                 $file::$function::<Self, true>(self)
             }
@@ -195,23 +195,23 @@ impl<T: Real, R: Register<T>> Scalar for Lanes<T, R> {
     fn value(self) -> Self {
         self
     }
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn powi(self, n: i32) -> Self {
         power::powi(self, n)
     }
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn powf(self, p: Self) -> Self {
         power::powf::<Self, true>(self, p)
     }
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn pow(self, p: Self) -> Self {
         self.powf(p)
     }
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn atan2(self, x: Self) -> Self {
         Self::zip_map([self, x], |[y, x]| Scalar::atan2(y, x))
     }
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn hypot(self, other: Self) -> Self {
         hypotenuse::hypot(self, other)
     }

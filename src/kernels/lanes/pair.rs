@@ -1,6 +1,7 @@
 //! Two wide registers as one, written once for all sets of instructions.
 
 /// Functions that run kernels and routines in registers of one kind, compiled for their instructions.
+#[cfg(target_arch = "x86_64")]
 macro_rules! compiled_for {
     ($registers:ident, $features:literal) => {
         /// Runs a kernel in them, where they are [available](crate::kernels::registers::Registers::are_available).
@@ -121,4 +122,6 @@ macro_rules! pair {
     };
 }
 
-pub(super) use {compiled_for, instructions, pair};
+#[cfg(target_arch = "x86_64")]
+pub(super) use compiled_for;
+pub(super) use {instructions, pair};

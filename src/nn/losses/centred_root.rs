@@ -108,7 +108,7 @@ struct Root<'a, N> {
 }
 
 impl<N: Number> Root<'_, N> {
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn product(&self, factors: &[N], to: &mut [N], is_transposed: bool, adds: bool) {
         if is_transposed {
             self.transposed_times(factors, to, adds);
@@ -117,7 +117,7 @@ impl<N: Number> Root<'_, N> {
         }
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn times(&self, v: &[N], to: &mut [N]) {
         let (peak, zero) = (self.peak(), N::from_f64(0.0));
         let of_peak = v.iter().enumerate().fold(zero, |found, (class, &v)| select_class(peak, class, v, found));
@@ -127,7 +127,7 @@ impl<N: Number> Root<'_, N> {
         }
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn transposed_times(&self, u: &[N], to: &mut [N], adds: bool) {
         let (peak, zero) = (self.peak(), N::from_f64(0.0));
         // Of the largest `p`, and sums over all others.
@@ -148,7 +148,7 @@ impl<N: Number> Root<'_, N> {
     }
 
     /// Index of the largest `p`, the first if there are several.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn peak(&self) -> N {
         let (mut at, mut largest) = (N::from_f64(0.0), self.p[0]);
         for (class, &p) in self.p.iter().enumerate() {

@@ -39,19 +39,19 @@ impl RowSpan {
 pub(super) struct LaneColumns<T, R>([Lanes<T, R>; NARROW]);
 
 impl<T: Real, R: Register<T>> LaneColumns<T, R> {
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn new() -> Self {
         LaneColumns([Lanes::splat(T::ZERO); NARROW])
     }
 
     /// The first columns.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn first(&mut self, width: usize) -> &mut [Lanes<T, R>] {
         &mut self.0[..width]
     }
 
     /// Takes rows in, as many as there are lanes or fewer, and returns their columns.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn load<'a>(&mut self, rows: impl Iterator<Item = &'a [T]>, width: usize) -> &mut [Lanes<T, R>] {
         let columns = self.first(width);
         for (lane, row) in rows.enumerate() {
@@ -61,7 +61,7 @@ impl<T: Real, R: Register<T>> LaneColumns<T, R> {
     }
 
     /// Writes to rows, as many as there are lanes or fewer.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn store<'a>(&self, rows: impl Iterator<Item = &'a mut [T]>) {
         for (lane, row) in rows.enumerate() {
             row.iter_mut().zip(&self.0).for_each(|(number, column)| *number = column.as_slice()[lane]);

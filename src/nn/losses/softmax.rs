@@ -62,20 +62,20 @@ struct Softmax<N> {
 
 impl<N: Number> Softmax<N> {
     /// The factor that makes probabilities of numerators.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn share(&self) -> N {
         (N::from_f64(1.0) + self.rest).recip()
     }
 
     /// The derivative by a class's logit.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn derivative(&self, class: usize, numerator: N, share: N, total: N, target: N) -> N {
         let others = select_class(self.at, class, self.rest, self.without(numerator));
         derivative(numerator, others, share, total, target)
     }
 
     /// The numerators of all classes together but for this one, which is not the peak's.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn without(&self, numerator: N) -> N {
         N::from_f64(1.0) + self.rest - numerator
     }

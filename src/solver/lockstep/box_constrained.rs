@@ -33,7 +33,7 @@ impl<T: Real, R: Register<T>, const N: usize> Routine for BoxMinimization<'_, T,
     ///
     /// Parameters are held at bounds and released where their multiplier has the wrong sign, until both conditions of a minimum
     /// hold. A lane where that takes too many faces, or where a face is too close to singular, is not sound.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn run(self) -> Steps<T, R, N> {
         let BoxMinimization { model, bounds, x, active, factor } = self;
         let DampedModel { sums, lambda, .. } = model;
@@ -93,7 +93,7 @@ struct FaceSearch<'s, T, R, const N: usize> {
 impl<T: Real, R: Register<T>, const N: usize> FaceSearch<'_, T, R, N> {
     /// Where the minimum of a face lies outside of the box, moves to the nearest point of the box if that lowers the model, otherwise
     /// along the straight line to the edge. Returns true in these lanes.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn approach(&mut self, open: Lanes<T, R>, face: &[Lanes<T, R>; N]) -> Lanes<T, R> {
         let (zero, one, n) = (Lanes::splat(T::ZERO), Lanes::splat(T::ONE), self.model.sums.count());
         let (mut nearest, mut leaves) = ([zero; N], [zero; N]);
@@ -121,7 +121,7 @@ impl<T: Real, R: Register<T>, const N: usize> FaceSearch<'_, T, R, N> {
 
     /// Where the minimum of a face lies inside of the box, moves there, and releases parameters whose multiplier has the wrong sign,
     /// unless the model is no lower there than before. Returns true where a parameter is released.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn keep(&mut self, open: Lanes<T, R>, is_inside: Lanes<T, R>, face: &[Lanes<T, R>; N]) -> Lanes<T, R> {
         let (zero, n) = (Lanes::splat(T::ZERO), self.model.sums.count());
         let stays = and(open, is_inside);
@@ -144,7 +144,7 @@ impl<T: Real, R: Register<T>, const N: usize> FaceSearch<'_, T, R, N> {
 }
 
 /// Returns `x + step` within the bounds, and exactly the bound where the step ends there.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn arrive<T: Real, R: Register<T>>(
     [lower, upper]: [T; 2],
     x: Lanes<T, R>,
@@ -158,7 +158,7 @@ pub(super) fn arrive<T: Real, R: Register<T>>(
 
 /// The bound that holds a parameter at `x`, given the derivative of the cost there: the cost would fall beyond the bound, or both bounds
 /// are equal.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(super) fn side_that_holds<T: Real, R: Register<T>>(
     [lower, upper]: [T; 2],
     x: Lanes<T, R>,
@@ -174,12 +174,12 @@ pub(super) fn side_that_holds<T: Real, R: Register<T>>(
 }
 
 /// The step nearest to this one that stays within the bounds.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn within<T: Real, R: Register<T>>([lower, upper]: [T; 2], x: Lanes<T, R>, step: Lanes<T, R>) -> Lanes<T, R> {
     step.max(Lanes::splat(lower) - x).min(Lanes::splat(upper) - x)
 }
 
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn is_finite<T: Real, R: Register<T>, const N: usize>(v: &[Lanes<T, R>; N], n: usize) -> Lanes<T, R> {
     let mut finite = Lanes::splat(T::ONE);
     for j in 0..n {
@@ -195,7 +195,7 @@ struct AtStep<T, R, const N: usize> {
 }
 
 impl<T: Real, R: Register<T>, const N: usize> DampedModel<'_, T, R, N> {
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn at(&self, v: &[Lanes<T, R>; N]) -> AtStep<T, R, N> {
         let mut at = AtStep { value: Lanes::splat(T::ZERO), slope: self.sums.gradient };
         for i in 0..self.sums.count() {

@@ -19,14 +19,14 @@ pub(super) struct LaneDamping<T, R> {
 }
 
 impl<T: Real, R: Register<T>> LaneDamping<T, R> {
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
         LaneDamping { lambda: zero, growth: zero, faithful: zero, reach: zero }
     }
 
     /// Resets some lanes. `lengths` are the scaled norms of their starts.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn start(&mut self, starts: Lanes<T, R>, lengths: Lanes<T, R>) {
         self.lambda = choose(starts, Lanes::from_f64(INITIAL), self.lambda);
         self.growth = choose(starts, Lanes::from_f64(2.0), self.growth);
@@ -35,7 +35,7 @@ impl<T: Real, R: Register<T>> LaneDamping<T, R> {
     }
 
     /// Requests an undamped next step of any length in some lanes. If it fails, the damping is at most the initial one.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn release(&mut self, lanes: Lanes<T, R>) {
         self.lambda = choose(lanes, self.lambda.min(Lanes::from_f64(INITIAL)), self.lambda);
         self.growth = choose(lanes, Lanes::from_f64(2.0), self.growth);
@@ -44,19 +44,19 @@ impl<T: Real, R: Register<T>> LaneDamping<T, R> {
     }
 
     /// The damping of the next trial: zero after enough faithful steps.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn lambda(&self) -> Lanes<T, R> {
         choose(self.is_trusted(), Lanes::splat(T::ZERO), self.lambda)
     }
 
     /// True after enough faithful steps for an undamped one.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn is_trusted(&self) -> Lanes<T, R> {
         not(is_less(self.faithful, Lanes::from_f64(TRUSTED as f64)))
     }
 
     /// Updates the damping of some lanes by the outcome of their trials.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn update(
         &mut self,
         lanes: Lanes<T, R>,
@@ -80,7 +80,7 @@ impl<T: Real, R: Register<T>> LaneDamping<T, R> {
     }
 
     /// Damps more in some lanes.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn damp_more(&mut self, lanes: Lanes<T, R>) {
         let lambda = (self.lambda * self.growth).max(Lanes::splat(T::EPSILON));
         self.lambda = choose(lanes, lambda, self.lambda);
@@ -89,7 +89,7 @@ impl<T: Real, R: Register<T>> LaneDamping<T, R> {
 
     /// Returns true if the steps of these lanes may all be tried; otherwise raises the damping of those that may not: steps that are not
     /// sound, and undamped steps longer than the reach.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn settle(&mut self, lanes: Lanes<T, R>, is_sound: Lanes<T, R>, length: Lanes<T, R>) -> bool {
         let is_trusted = self.is_trusted();
         let reaches = not(is_less(self.reach, length));
@@ -104,7 +104,7 @@ impl<T: Real, R: Register<T>> LaneDamping<T, R> {
     }
 
     /// True where the damping has overflowed.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn is_exhausted(&self) -> Lanes<T, R> {
         not(is_less(self.lambda, Lanes::splat(T::INFINITY)))
     }

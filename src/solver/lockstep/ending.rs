@@ -24,14 +24,14 @@ pub(super) struct LaneStates<T, R> {
 }
 
 impl<T: Real, R: Register<T>> LaneStates<T, R> {
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn new() -> Self {
         let zero = Lanes::splat(T::ZERO);
         LaneStates { status: zero, iterations: zero }
     }
 
     /// Resets a lane for its next problem.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn restart(&mut self, lane: usize) {
         for number in [&mut self.status, &mut self.iterations] {
             number.as_mut_slice()[lane] = T::ZERO;
@@ -39,7 +39,7 @@ impl<T: Real, R: Register<T>> LaneStates<T, R> {
     }
 
     /// True where the problem goes on.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn goes_on(&self) -> Lanes<T, R> {
         not(is_less(Lanes::splat(T::ZERO), self.status))
     }
@@ -56,14 +56,14 @@ impl<T: Real, R: Register<T>> LaneStates<T, R> {
     }
 
     /// Ends problems that have not ended.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn end(&mut self, lanes: Lanes<T, R>, status: f64) {
         let lanes = and(lanes, self.goes_on());
         self.status = choose(lanes, Lanes::from_f64(status), self.status);
     }
 
     /// Counts trial steps, up to their largest number.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn count(&mut self, trials: Lanes<T, R>, max_iterations: usize) {
         self.iterations += trials;
         let largest = Lanes::from_f64(max_iterations as f64);

@@ -39,7 +39,7 @@ pub(super) struct RoundingLimits<T, R> {
 impl<T: Real, R: Register<T>, const N: usize> FirstOrderTest<'_, T, R, N> {
     /// Limits of a predicted reduction and of the cost: a change of all responses and parameters in their last digits changes the cost by
     /// as much.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn limits(&self) -> RoundingLimits<T, R> {
         let mut size = self.energy;
         for j in 0..self.sums.count() {
@@ -52,7 +52,7 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrderTest<'_, T, R, N> {
 
     /// True where each parameter that no bound holds (`held` is zero) passes the first-order test by itself: the cosine between the residuals
     /// and its column is at most `√ftol` or `ε^0.41`, or rounding of the responses alone evidently hides the rest of the gradient.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn passes(&self, held: &[Lanes<T, R>; N]) -> Lanes<T, R> {
         let invisible = T::from_f64(INVISIBLE) * T::EPSILON;
         let is_visible = is_less(self.energy * (invisible * invisible), self.sums.cost);
@@ -84,7 +84,7 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrderTest<'_, T, R, N> {
     }
 
     /// The gradient by parameter `j` is no larger than this limit, which is finite, or a bound holds the parameter.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn is_within(&self, j: usize, limit: Lanes<T, R>, held: &[Lanes<T, R>; N]) -> Lanes<T, R> {
         let is_small = not(is_less(limit, self.sums.gradient[j].abs()));
         let is_held = is_less(Lanes::splat(T::ZERO), held[j]);
@@ -92,14 +92,14 @@ impl<T: Real, R: Register<T>, const N: usize> FirstOrderTest<'_, T, R, N> {
     }
 
     /// The largest derivative that counts as zero, for a column of unit norm.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn stationary(&self) -> Lanes<T, R> {
         let cosine = self.ftol.sqrt().max(T::EPSILON.powf(T::from_f64(STATIONARY)));
         (self.sums.cost + self.sums.cost).sqrt() * cosine
     }
 
     /// `‖y‖`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn responses(&self) -> Lanes<T, R> {
         (self.energy + self.energy).sqrt()
     }

@@ -13,7 +13,7 @@ pub(crate) trait LaneSource<T: Real, R: Register<T>, const N: usize> {
     /// Takes the next problem into a lane, and returns its number and start; `None` when there is none left for this lane.
     fn load(&mut self, lane: usize) -> Option<(usize, [T; N])>;
 
-    /// Sums over the residuals of all lanes, at their points. Must be `#[cfg_attr(not(debug_assertions), inline(always))]`, or
+    /// Sums over the residuals of all lanes, at their points. Must be `#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]`, or
     /// consist of [routines](crate::kernels::lanes::Routine).
     fn sums(&mut self, x: &[Lanes<T, R>; N]) -> &LaneSums<T, R, N>;
 

@@ -29,7 +29,7 @@ pub(crate) struct LaneLoss<T, R> {
 impl<T: Real, R: Register<T>> LaneLikelihood<T, R> {
     /// Row of a least-squares problem that stands for a response `y`, given the model's `mean` and the reciprocal of the standard
     /// deviation.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn row(&mut self, mean: Lanes<T, R>, y: Lanes<T, R>, weight: Lanes<T, R>) -> RobustRow<Lanes<T, R>> {
         match self {
             LaneLikelihood::Gaussian => {
@@ -52,7 +52,7 @@ impl<T: Real, R: Register<T>> LaneLikelihood<T, R> {
 
 impl<T: Real, R: Register<T>> LaneLoss<T, R> {
     /// Row of a residual.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn row(&mut self, residual: Lanes<T, R>) -> RobustRow<Lanes<T, R>> {
         self.residuals.push(residual);
         let z = scaled_square(self.scales, residual);

@@ -87,7 +87,7 @@ struct Lockstep<T, R, const N: usize> {
 }
 
 /// Solves all problems of a source, within these bounds if there are any.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 pub(crate) fn solve_all<T: Real, R: Register<T>, F: LaneSource<T, R, N>, const N: usize>(
     source: &mut F,
     bounds: Option<&BoxBounds<T, N>>,
@@ -113,7 +113,7 @@ pub(crate) fn solve_all<T: Real, R: Register<T>, F: LaneSource<T, R, N>, const N
 }
 
 impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn new(parameters: usize) -> Self {
         let zero = Lanes::splat(T::ZERO);
         Lockstep {
@@ -133,13 +133,13 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
         }
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn is_busy(&self) -> bool {
         any(self.busy)
     }
 
     /// Fills lanes that are free: the start is the next trial point, which is taken whatever its cost.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn load<F: LaneSource<T, R, N>>(&mut self, source: &mut F) {
         for l in 0..R::LANES {
             if self.problems[l].is_some() {
@@ -159,7 +159,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// Judges the trials and updates the damping. Returns true where the trial point is accepted.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn judge(&mut self, trial: &LaneSums<T, R, N>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) -> Lanes<T, R> {
         let (zero, infinity) = (Lanes::splat(T::ZERO), Lanes::splat(T::INFINITY));
         let (before, predicted) = (self.sums.cost, self.steps.predicted);
@@ -199,7 +199,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// `‖Dx‖`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn resolution(&self) -> Lanes<T, R> {
         let mut sum = Lanes::splat(T::ZERO);
         for j in 0..self.sums.count() {
@@ -209,7 +209,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// Moves to the accepted trial points, and updates the scaling there.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn arrive(&mut self, accepted: Lanes<T, R>, sums: &LaneSums<T, R, N>) {
         self.sums.take(accepted, sums);
         for j in 0..self.sums.count() {
@@ -226,13 +226,13 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// Scale of the rounding errors of the costs: the energies of the data, or the costs at the starts where all data are zero.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn sizes(&self, energies: Lanes<T, R>) -> Lanes<T, R> {
         choose(is_less(Lanes::splat(T::ZERO), energies), energies, self.start_costs)
     }
 
     /// Resets the scaling in some lanes and requests an undamped next step of any length.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn ask(&mut self, lanes: Lanes<T, R>) {
         self.asked = or(self.asked, lanes);
         self.damping.release(lanes);
@@ -245,7 +245,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Solves the damped systems, with more damping where they are too close to singular, and moves the trial points. Problems
     /// whose steps predict no reduction end here.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn choose_steps(&mut self, bounds: Option<&BoxBounds<T, N>>, energy: Lanes<T, R>, stopping: &StoppingCriteria<T>) {
         loop {
             let (lambda, active) = (self.damping.lambda(), and(self.busy, self.ending.goes_on()));
@@ -277,7 +277,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 
     /// Ends problems that have converged, and requests the undamped step where a damped one predicts no reduction. Returns true if a lane
     /// has to be solved again.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn converge(
         &mut self,
         active: Lanes<T, R>,
@@ -318,7 +318,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// Stores the results of the problems that have ended, or of all of them on cancellation.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn store<F: LaneSource<T, R, N>>(&mut self, source: &mut F, bounds: Option<&BoxBounds<T, N>>, all: bool) {
         if !all && !any(and(self.busy, not(self.ending.goes_on()))) {
             return;
@@ -334,7 +334,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
     }
 
     /// Result of the problem in a lane.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn arrival(&self, l: usize, status: FitStatus, bounds: Option<&BoxBounds<T, N>>) -> LaneResult<T, N> {
         let mut arrival = LaneResult {
             x: [T::ZERO; N],
@@ -360,7 +360,7 @@ impl<T: Real, R: Register<T>, const N: usize> Lockstep<T, R, N> {
 }
 
 /// True where there is no damping.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn is_undamped<T: Real, R: Register<T>>(lambda: Lanes<T, R>) -> Lanes<T, R> {
     not(is_less(Lanes::splat(T::ZERO), lambda))
 }

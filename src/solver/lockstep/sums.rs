@@ -26,21 +26,21 @@ pub(crate) struct LaneSums<T, R, const N: usize> {
 
 impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
     /// Returns the sums of no residuals, for a problem of `count` parameters, up to `N`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn zero(count: usize) -> Self {
         let zero = Lanes::splat(T::ZERO);
         LaneSums { count, cost: zero, gradient: [zero; N], gram: [[zero; N]; N] }
     }
 
     /// Returns sums that points are added to, which end by [`finish`](Self::finish).
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn begun(count: usize) -> Self {
         let guard = underflow_guard();
         LaneSums { gradient: [guard; N], gram: [[guard; N]; N], ..Self::zero(count) }
     }
 
     /// Begins such sums anew. Sums beyond the parameters in use are zero already.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn begin(&mut self) {
         let guard = underflow_guard();
         self.cost = Lanes::splat(T::ZERO);
@@ -52,7 +52,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
     }
 
     /// Ends sums over points.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn finish(&mut self) {
         for i in 0..self.count() {
             self.gradient[i] = without_guard(self.gradient[i]);
@@ -63,14 +63,14 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
     }
 
     /// Number of parameters to loop over: `N` up to [`UNROLLED`], so that loops are unrolled, otherwise the number in use.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn count(&self) -> usize {
         if N <= UNROLLED { N } else { self.count.min(N) }
     }
 
     /// Adds the residuals of consecutive points of each lane, in their order; each sum is loaded and stored once. Parameters without a
     /// derivative are skipped.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn add<const P: usize>(&mut self, residuals: &[Jet<T, R, N>; P]) {
         for p in 0..P {
             let half = residuals[p].value * T::from_f64(0.5);
@@ -97,7 +97,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
 
     /// Fills in the sums for `n` free parameters, `Φᵀg` and `ΦᵀGΦ`, given the sums `g` and `G` for all parameters and their derivatives `Φ`
     /// by the free ones, row by row, of which those not in `varied` are zero.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn narrow(&mut self, by_all: &Self, varied: &[usize], derivatives: &[Lanes<T, R>], n: usize) {
         let zero = Lanes::splat(T::ZERO);
         self.cost = by_all.cost;
@@ -123,7 +123,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
     }
 
     /// Returns `JᵀJ` of a lane, lower triangle.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(crate) fn gram_of_lane(&self, lane: usize) -> [[T; N]; N] {
         let mut gram = [[T::ZERO; N]; N];
         for j in 0..self.count() {
@@ -148,7 +148,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
     }
 
     /// Copies the sums of some lanes.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn take(&mut self, lanes: Lanes<T, R>, other: &Self) {
         self.cost = choose(lanes, other.cost, self.cost);
         for i in 0..self.count() {
@@ -160,7 +160,7 @@ impl<T: Real, R: Register<T>, const N: usize> LaneSums<T, R, N> {
     }
 
     /// True where all sums are finite: those on the diagonal bound the others.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn are_finite(&self) -> Lanes<T, R> {
         let mut size = self.cost;
         for i in 0..self.count() {

@@ -36,7 +36,7 @@ pub(super) struct DampedModel<'s, T, R, const N: usize> {
 
 impl<T: Real, R: Register<T>, const N: usize> DampedModel<'_, T, R, N> {
     /// Solves `(JᵀJ + λD²)δ = −Jᵀr` in all lanes, given a workspace for the factors.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn solve(self, factor: &mut LaneFactor<T, R, N>) -> Steps<T, R, N> {
         let held = [Lanes::splat(T::ZERO); N];
         let mut steps = self.solve_free(&held, [Lanes::splat(T::ZERO); N], factor);
@@ -47,7 +47,7 @@ impl<T: Real, R: Register<T>, const N: usize> DampedModel<'_, T, R, N> {
     }
 
     /// The steps of the free parameters, given those of the held ones and a workspace for the factors.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn solve_free(
         self,
         held: &[Lanes<T, R>; N],
@@ -79,7 +79,7 @@ impl<T: Real, R: Register<T>, const N: usize> DampedModel<'_, T, R, N> {
     }
 
     /// Fills in the lengths of the steps and the slopes along them.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     pub(super) fn measure(self, steps: &mut Steps<T, R, N>) {
         let DampedModel { sums, squared_scale, .. } = self;
         let mut squared_length = Lanes::splat(T::ZERO);
@@ -94,7 +94,7 @@ impl<T: Real, R: Register<T>, const N: usize> DampedModel<'_, T, R, N> {
 
 /// `A = LDLᵀ` of `n` rows: overwrites the strict lower triangle of `a` with the unit triangle `L`, its diagonal with `D⁻¹`; negative
 /// where a pivot is not sound.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut LaneFactor<T, R, N>, n: usize) -> Lanes<T, R> {
     let mut soundness = Lanes::splat(T::INFINITY);
     let mut eliminated = [Lanes::splat(T::ZERO); N];
@@ -122,7 +122,7 @@ fn cholesky<T: Real, R: Register<T>, const N: usize>(a: &mut LaneFactor<T, R, N>
 }
 
 /// Overwrites `b` with `A⁻¹b`, given the factors of `A`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
 fn substitute<T: Real, R: Register<T>, const N: usize>(
     factor: &LaneFactor<T, R, N>,
     b: &mut [Lanes<T, R>; N],

@@ -36,7 +36,7 @@ struct TileSums<'t, T, R, const N: usize, const P: usize> {
 impl<T: Real, R: Register<T>, const N: usize, const P: usize> Routine for TileSums<'_, T, R, N, P> {
     type Output = ();
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn run(self) {
         let TileSums { sums, tile: PointTile { residuals, derivatives, y, weights, likelihood } } = self;
         let points = residuals.len().min(P);

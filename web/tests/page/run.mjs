@@ -127,6 +127,24 @@ const TESTS = {
     assert.deepEqual(await violations(page), []);
   },
 
+  async 'columns of responses are fitted as groups, and the wheel zooms'(page) {
+    const rows = Array.from({ length: 12 }, (_, i) => { const dose = 0.02 * 3 ** i; return [dose, ...[0.5, 4, 30].map(middle => (5 + 90 / (1 + middle / dose) + Math.cos(7 * i + middle)).toFixed(2))].join('\t'); });
+    await paste(page, `dose\tA\tB\tC\n${rows.join('\n')}\n`);
+    await page.waitForSelector('#preview table');
+    await page.click('text=Fit 3 columns of responses as groups');
+    await page.waitForFunction(() => /36 rows, 3 columns/.test(document.querySelector('#preview').textContent));
+    await fitted(page, () => page.click('[data-name="logistic4"]'));
+    assert.match(await text(page, '.report'), /All 3 fits have converged/);
+    assert(await page.isChecked('#log-x'), 'doses have a logarithmic axis');
+    await page.$eval('#picture .chart', chart => chart.scrollIntoView({ block: 'center' }));
+    const drawn = () => page.$$eval('#picture .panel path', paths => paths.map(path => path.getAttribute('d')).join());
+    const [before, box] = [await drawn(), await (await page.$('#picture .panel')).boundingBox()];
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.wheel(0, -200);
+    await page.waitForFunction(old => [...document.querySelectorAll('#picture .panel path')].map(path => path.getAttribute('d')).join() !== old, before);
+    assert.deepEqual(await violations(page), []);
+  },
+
   async 'points are left out by a click, and rows by a condition'(page) {
     await example(page, 'Line with outliers');
     const before = await parameters(page);

@@ -104,6 +104,10 @@ const SYMBOLS = [
 const CROSS = (x, y, r) => `M${x - r} ${y - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}`;
 const DASHES = [null, '7 4', '2 3', '9 3 2 3', '12 4'];
 
+/** Points of a layer that are drawn while the wheel turns, and the time after which all of them are, in milliseconds. */
+const FEW = 800;
+const CALM = 200;
+
 /** How a symbol is painted. */
 function paint(layer, radius) {
   if (layer.isRing) return { stroke: layer.color, 'stroke-width': 1.3, fill: 'var(--card)' };
@@ -244,7 +248,8 @@ class Chart {
     const most = layer.counts ? Math.max(...layer.counts) : 1;
     const paths = ['', '', '', ''];
     const symbol = symbolOf(layer);
-    for (let i = 0; i < layer.x.length; i++) {
+    const step = this.axes.isQuick ? Math.ceil(layer.x.length / FEW) : 1;
+    for (let i = 0; i < layer.x.length; i += step) {
       if (layer.x[i] == null || layer.y[i] == null) continue;
       if ((this.axes.logX && layer.x[i] <= 0) || (this.logY && layer.y[i] <= 0)) { this.lost += layer.counts ? layer.counts[i] : 1; continue; }
       const [x, y] = [this.xScale.pixel(layer.x[i]), height - this.yScale.pixel(layer.y[i])];
@@ -348,13 +353,15 @@ class Chart {
       blur: () => this.hover(null),
       keydown: event => this.press(event),
     }, []);
-    let factor = 1;
+    let [factor, calm] = [1, null];
     this.host.addEventListener('wheel', event => {
       const at = place(event);
       if (!isInside(at)) return;
       event.preventDefault();
       // The wheel turns faster than pictures are drawn.
-      if (factor === 1) requestAnimationFrame(() => { this.hover(null); this.zoomAt(...at, factor); factor = 1; });
+      if (factor === 1) requestAnimationFrame(() => { this.hover(null); this.axes.isQuick = true; this.zoomAt(...at, factor); factor = 1; });
+      clearTimeout(calm);
+      calm = setTimeout(() => { this.axes.isQuick = false; this.redraw(); }, CALM);
       factor *= Math.exp(Math.max(-0.5, Math.min(0.5, 0.002 * event.deltaY)));
     }, { passive: false });
   }

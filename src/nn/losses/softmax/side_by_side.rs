@@ -68,7 +68,7 @@ enum LaneTargets<'a, N> {
 
 impl<N: Number> LaneTargets<'_, N> {
     /// The target of one class.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn of(&self, class: usize) -> N {
         match self {
             LaneTargets::Label(label) => select_class(*label, class, N::from_f64(1.0), N::from_f64(0.0)),
@@ -77,7 +77,7 @@ impl<N: Number> LaneTargets<'_, N> {
     }
 
     /// The sum of all targets.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn total(&self) -> N {
         match self {
             LaneTargets::Label(_) => N::from_f64(1.0),
@@ -88,7 +88,7 @@ impl<N: Number> LaneTargets<'_, N> {
 
 impl<N: Number> Softmax<N> {
     /// Fills the numerators.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn of(logits: &[N], numerators: &mut [N]) -> Self {
         let [zero, one] = [0.0, 1.0].map(N::from_f64);
         let peak = logits.iter().fold(logits[0], |peak, &logit| Scalar::max(peak, logit));
@@ -105,7 +105,7 @@ impl<N: Number> Softmax<N> {
     }
 
     /// Makes derivatives of numerators.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn differentiate(&self, targets: &LaneTargets<'_, N>, numerators: &mut [N]) {
         let (share, total) = (self.share(), targets.total());
         for (class, number) in numerators.iter_mut().enumerate() {
@@ -114,7 +114,7 @@ impl<N: Number> Softmax<N> {
     }
 
     /// The sum of `−ln p`, times targets. A class without a target may be infinitely improbable.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(not(any(debug_assertions, target_arch = "wasm32")), inline(always))]
     fn loss(&self, logits: &[N], targets: &LaneTargets<'_, N>) -> N {
         let (logarithm, zero) = (self.rest.ln_1p(), N::from_f64(0.0));
         let mut sum = zero;

@@ -1,0 +1,25 @@
+// What is done first with the module, so that its functions are in the part that is loaded first: a fit of the page's first example, and fits of
+// arrays. Each has an instance of its own: some functions are called by the first fit alone.
+import { EXAMPLES } from './page/examples.js';
+import { fresh, settingsOf } from './page/state.js';
+
+/** Uses the module in these bytes. */
+export async function firstFits(bytes) {
+  const { fit, fitTable, guessTable, parseTable, setModule } = await import('./package/index.js');
+  const module = await WebAssembly.compile(bytes);
+  const [{ name, file, text, roles, ...settings }] = EXAMPLES;
+  setModule(module);
+  const table = await parseTable(text(), { name: file });
+  const numbers = table.columns.filter(column => column.numbers).map(column => column.name);
+  const state = { ...fresh(), ...settings, table, roles: { ...fresh().roles, x: [numbers[0]], y: numbers[1], ...roles } };
+  await fitTable(text(), { name: file, ...settingsOf(state) });
+  await guessTable(text(), { name: file, ...settingsOf({ ...state, options: {} }) });
+  const [x, y] = [[0.5, 1, 2, 4, 8, 16], [1.9, 3.1, 4.6, 5.9, 6.9, 7.4]];
+  for (const curve of [{ model: 'michaelis_menten' }, { formula: 'v*x/(k + x)', start: { v: 5 } }, { formula: 'v*x/(k + x)', start: { v: 5, k: 2 } }]) {
+    setModule(module);
+    const found = await fit({ x, y, ...curve });
+    [String(found), found.summary, found.confidenceBand([1, 2]), found.predict([3]), found.covariance, found.residuals].forEach(Boolean);
+    found.free();
+  }
+  setModule(null);
+}
