@@ -6,6 +6,10 @@
 //! | [`writing_the_model`] | the ways to write a model, and the most frequent compile errors |
 //! | [`command`] | the command `marquardt` for files, and its options beside gnuplot's |
 //! | [`from_python`] | SciPy, lmfit and Keras: whole scripts side by side |
+//! | [`from_crates`] | the crates levenberg-marquardt and argmin |
+//! | [`from_ceres`] | Ceres and GTSAM: whole programs side by side |
+//! | [`from_matlab`] | MATLAB: `lsqcurvefit`, `trainlm` and `trainbr` |
+//! | [`from_gnuplot`] | gnuplot and Prism, by the command and in Rust |
 //! | [`many_fits`] | fits of one model to every pixel of an image |
 //! | [`graphs`] | poses, cameras and maps, with the names of Ceres |
 //! | [`networks`] | training of small networks, by Levenberg–Marquardt or Adam |
@@ -68,3 +72,15 @@ pub mod defaults {}
 #[doc = include_str!("../../examples/keras_classifier.rs")]
 #[doc = "```"]
 pub mod from_python {}
+
+#[doc = include_str!("from_crates.md")]
+pub mod from_crates {}
+
+#[doc = include_str!("from_ceres.md")]
+pub mod from_ceres {}
+
+#[doc = include_str!("from_matlab.md")]
+pub mod from_matlab {}
+
+#[doc = include_str!("from_gnuplot.md")]
+pub mod from_gnuplot {}
