@@ -29,8 +29,8 @@ pub(crate) struct MatrixFreeDual<T> {
 }
 
 /// Part of the residual that conjugate gradients may leave where they stand in for a factorisation in a step of training, which is then
-/// the same to five digits or more.
-const TRAINING_TOLERANCE: f64 = 1e-6;
+/// the same to three digits or more.
+const TRAINING_TOLERANCE: f64 = 1e-4;
 
 /// Solver of `(K + λI)w = b`: conjugate gradients, where they are the form, or may stand in for it and need fewer rounds than a Cholesky
 /// factorisation is worth; else that factorisation.
