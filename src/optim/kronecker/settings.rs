@@ -170,7 +170,7 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
     }
 
     /// Rows of the sketch `S` that stands for a factor `A ≈ SᵀS` where a step with the matrix itself is estimated to cost more than twice
-    /// as much, as with several hundred inputs or outputs; 128 unless set. With more rows than inputs, all factors are matrices. At least 1.
+    /// as much, as with several hundred inputs or outputs; 32 unless set. With more rows than inputs, all factors are matrices. At least 1.
     pub fn with_factor_rank(self, rank: usize) -> Self {
         self.changed(|settings| settings.rank = rank.max(1))
     }

@@ -4,7 +4,7 @@ use super::KroneckerBlock;
 use crate::problem::{Rate, Work};
 
 /// Rows of a sketch, unless set.
-pub(crate) const RANK: usize = 128;
+pub(crate) const RANK: usize = 32;
 
 /// Steps from one estimate and inversion to the next, and rows of an estimate, for which work is estimated.
 const INTERVAL: f64 = 10.0;
