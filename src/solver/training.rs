@@ -216,11 +216,7 @@ impl<T: Real> Training<T> {
             forms_gradient: false,
             ..plan
         };
-        let made = Made {
-            form: plan.form,
-            may_orthogonalize: plan.may_orthogonalize,
-            may_iterate: plan.may_iterate,
-        };
+        let made = Made { form: plan.form, may_orthogonalize: plan.may_orthogonalize, may_iterate: plan.may_iterate };
         if made != self.made {
             let next = match self.spare.take() {
                 Some((kept, model)) if kept == made => model,

@@ -202,9 +202,8 @@ fn sketches_of_as_many_rows_as_samples_are_exact() {
             let marquardt::problem::KroneckerFactor::Sketch(numbers) = found else { continue };
             let size = numbers.len() / 40;
             let columns = if input == 0 { size - 1 } else { size };
-            let entry = |row: usize, k: usize| {
-                numbers[if k < columns { row * columns + k } else { 40 * columns + row }]
-            };
+            let entry =
+                |row: usize, k: usize| numbers[if k < columns { row * columns + k } else { 40 * columns + row }];
             let moment = |k: usize| (0..40).map(|row| entry(row, k / size) * entry(row, k % size)).sum::<f64>();
             assert_close(&(0..size * size).map(moment).collect::<Vec<_>>(), &full(expected), 1e-12);
             count += 1;

@@ -54,9 +54,8 @@ fn layers<T: Real>() -> Sequential<T> {
 /// Matrices and sketches for input factors, in both forms of the step.
 fn optimizers<T: Real>() -> Vec<KroneckerLevenbergMarquardt<T>> {
     let forms = [KroneckerStep::Averaged, KroneckerStep::Quadratic];
-    let of_form = |form| {
-        [128, 12].map(|rank| KroneckerLevenbergMarquardt::new().with_step(form).with_factor_rank(rank))
-    };
+    let of_form =
+        |form| [128, 12].map(|rank| KroneckerLevenbergMarquardt::new().with_step(form).with_factor_rank(rank));
     forms.into_iter().flat_map(of_form).collect()
 }
 

@@ -196,7 +196,8 @@ impl<T: Real> KroneckerCurvature<T> {
             let fault = || SingularBlock(block);
             let columns = if let KroneckerBlock::Dense { inputs, .. } = sample.blocks()[block] { inputs } else { n };
             let rank_of_inputs =
-                invert_factor(a, &factors[inputs.clone()], (n, of_inputs, columns), more_inputs, memory).ok_or_else(fault)?;
+                invert_factor(a, &factors[inputs.clone()], (n, of_inputs, columns), more_inputs, memory)
+                    .ok_or_else(fault)?;
             let outputs = &factors[inputs.end..range.end];
             let rank_of_outputs =
                 invert_factor(g, outputs, (m, of_outputs, m), more_outputs, memory).ok_or_else(fault)?;
@@ -218,11 +219,8 @@ impl<T: Real> KroneckerCurvature<T> {
         let KroneckerCurvature { sample, inverses, variables, active, formed, matrix, product, memory, .. } = self;
         let inverses = inverses.latest();
         for block in (0..active.len()).filter(|&block| active[block]) {
-            let [a, g] = sample.places(block).map(|(range, size, form)| FactorInverse {
-                numbers: &inverses[range],
-                size,
-                form,
-            });
+            let [a, g] =
+                sample.places(block).map(|(range, size, form)| FactorInverse { numbers: &inverses[range], size, form });
             let (n, m) = (a.size, g.size);
             let [weight, bias] = variables[block];
             let Some(weight) = weight else { continue };

@@ -142,7 +142,8 @@ impl<T: Real> KroneckerFactors<T> {
         let sums = &mut numbers[place.range.clone()];
         if let FactorForm::Sketch(rank) = place.form {
             *uses += 1;
-            return Sketch { numbers: sums, rank, columns: inputs }.add(x, (samples, *uses), |sample| root_weights[sample]);
+            return Sketch { numbers: sums, rank, columns: inputs }
+                .add(x, (samples, *uses), |sample| root_weights[sample]);
         }
         let count = x.len() / inputs;
         let is_weighted = root_weights.iter().any(|&root| root != T::ONE);

@@ -79,8 +79,7 @@ pub(crate) fn forms(block: &KroneckerBlock, rank: usize) -> [(usize, FactorForm)
 /// A sketch, where that is much cheaper than a matrix.
 fn cheaper(size: usize, others: usize, rank: usize) -> FactorForm {
     let work = |form: FactorForm| {
-        form.product(size, others as f64).time()
-            + (form.moments(size, ROWS) + form.inverse(size)).time() / INTERVAL
+        form.product(size, others as f64).time() + (form.moments(size, ROWS) + form.inverse(size)).time() / INTERVAL
     };
     let sketch = FactorForm::Sketch(rank.max(1));
     if rank < size && work(FactorForm::Full) > MUCH_MORE * work(sketch) { sketch } else { FactorForm::Full }
