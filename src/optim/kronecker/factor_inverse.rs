@@ -65,7 +65,7 @@ impl<'a, T: Real> FactorInverse<'a, T> {
 
     /// `[W b] F⁻¹`, for a factor that is no diagonal. The bias is used where it is, without the matrix that has it for its last column: that
     /// has a column more than registers are wide.
-    pub(super) fn from_right(
+    pub(super) fn multiply_right(
         &self,
         [weights, offsets]: [&[T]; 2],
         inputs: usize,

@@ -30,7 +30,7 @@ impl<T: Real> LayerInverses<'_, T> {
         let offset_product = &mut rest[..offsets.len()];
         let is_diagonal = a.form == FactorForm::Diagonal;
         if !is_diagonal && !is_formed {
-            a.from_right([weights, offsets], *inputs, [&mut *product, &mut *offset_product], memory);
+            a.multiply_right([weights, offsets], *inputs, [&mut *product, &mut *offset_product], memory);
             g.times(product, *inputs, &mut direction[weight.clone()], memory);
             g.times(offset_product, 1, &mut direction[bias.clone()], memory);
             return;
@@ -41,7 +41,7 @@ impl<T: Real> LayerInverses<'_, T> {
         g.times(offsets, 1, &mut direction[bias.clone()], memory);
         if !is_diagonal {
             let gradients = [&direction[weight.clone()], &direction[bias.clone()]];
-            a.from_right(gradients, *inputs, [&mut *product, &mut *offset_product], memory);
+            a.multiply_right(gradients, *inputs, [&mut *product, &mut *offset_product], memory);
             direction[weight.clone()].copy_from_slice(product);
             direction[bias.clone()].copy_from_slice(offset_product);
         } else {
