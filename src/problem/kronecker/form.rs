@@ -96,7 +96,7 @@ mod tests {
             forms(&block, RANK).map(|(_, form)| form)
         };
         assert_eq!(forms(64, 64), [FactorForm::Full; 2]);
-        assert_eq!(forms(256, 10), [FactorForm::Full; 2]);
+        assert_eq!(forms(256, 10), [FactorForm::Sketch(RANK), FactorForm::Full]);
         assert_eq!(forms(784, 64), [FactorForm::Sketch(RANK), FactorForm::Full]);
         assert_eq!(forms(2, 1000), [FactorForm::Full, FactorForm::Sketch(RANK)]);
     }
