@@ -128,7 +128,7 @@ impl<T: Real> ProductSystem<T> for Cgls<T> {
         self.rounds.resize(m, n);
     }
 
-    fn linearize(&mut self, _: &mut dyn JacobianProducts<T>) -> Evaluated<Option<T>> {
+    fn linearize(&mut self, _: &mut dyn JacobianProducts<T>, _: usize) -> Evaluated<Option<T>> {
         Ok(None)
     }
 

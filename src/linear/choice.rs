@@ -17,8 +17,8 @@ use crate::storage::Dynamic;
 #[non_exhaustive]
 pub enum LinearSolver {
     /// The fastest form by estimated [work](crate::problem::Work) that fits the memory budget, QR in place of a Cholesky factorisation
-    /// that turns out too badly conditioned to trust, and conjugate gradients where nothing else fits, or a sparse factorisation
-    /// would take far longer.
+    /// that turns out too badly conditioned to trust, and conjugate gradients where nothing else fits, a sparse factorisation
+    /// would take far longer, or, in training, that of `JJᵀ` would.
     #[default]
     Auto,
     /// Always takes this form. A system it cannot solve reliably is answered by more damping.
@@ -44,7 +44,7 @@ pub(crate) struct Plan {
     pub(crate) may_keep_rows: bool,
     /// Bytes that a form may take whose structure has yet to be analysed.
     pub(crate) budget: usize,
-    /// Conjugate gradients may take over from a sparse Cholesky factorisation that fills in too much.
+    /// Conjugate gradients may take over from a sparse Cholesky factorisation that fills in too much, and in training from a dense one.
     pub(crate) may_iterate: bool,
     /// Accuracy of conjugate gradients.
     pub(crate) inexact: Inexact,
@@ -228,7 +228,14 @@ mod tests {
     fn products(linearize: f64, row_gram: f64, jacobian: f64) -> ProductWork {
         let [linearize, row_gram, jacobian] =
             [linearize, row_gram, jacobian].map(|count| Work::elementwise(count, 1.0, 1.0));
-        ProductWork { linearize, row_gram: Some(row_gram), product: linearize, jacobian: Some(jacobian), numbers: 1000 }
+        ProductWork {
+            linearize,
+            row_gram: Some(row_gram),
+            product: linearize,
+            gram_product: None,
+            jacobian: Some(jacobian),
+            numbers: 1000,
+        }
     }
 
     #[test]

@@ -43,6 +43,24 @@ pub(crate) enum Ridge {
 /// Rounds of conjugate gradients that a step is expected to take.
 const ROUNDS: f64 = 50.0;
 
+/// Fewest rounds of conjugate gradients worth a try in place of a factorisation: most systems of training take as many at most.
+const FEWEST_ROUNDS: usize = 40;
+
+/// Part of the time of a factorisation that conjugate gradients may take in its place.
+const AFFORDABLE: f64 = 0.75;
+
+/// Rounds of conjugate gradients that cost less than the Gram matrix of `m` rows and its factorisation: zero where these are too few.
+pub(crate) fn affordable_rounds(work: &ProductWork, m: usize, group: usize) -> usize {
+    let (Some(gram), Some(product)) = (work.row_gram, work.gram_product) else { return 0 };
+    let (rows, samples) = (m as f64, (m / group.max(1)) as f64);
+    let factorization = gram + Work::elementwise(rows * rows, 2.0, 3.0) + Work::cholesky(rows);
+    // The preconditioner has blocks of one residual each.
+    let round = product + Work::substitution(samples) * group as f64 + Work::elementwise(rows, 10.0, 10.0);
+    let blocks = (Work::triangle(samples, samples) + Work::cholesky(samples)) * group as f64;
+    let rounds = (AFFORDABLE * factorization.time() - blocks.time()) / round.time();
+    if rounds >= FEWEST_ROUNDS as f64 { rounds as usize } else { 0 }
+}
+
 impl LinearForm {
     /// Estimated work of a linearisation and one damped solve; `None` where the problem is not one for this form.
     pub(crate) fn work<T: Real>(self, size: &Size) -> Option<Work> {
@@ -128,6 +146,7 @@ mod tests {
             linearize: Work::product(rows, columns, 1.0),
             row_gram: Some(Work::triangle(rows, columns)),
             product: Work::product(rows, columns, 1.0),
+            gram_product: None,
             jacobian: Some(Work::product(rows, columns, 2.0)),
             numbers: m + n,
         };

@@ -55,7 +55,7 @@ impl<T: Real> Forms<T> {
 fn beside_rows<T: Real>(plan: &Plan, blocks: Option<&dyn BlockJacobian<T>>) -> Result<BoxedModel<T>, PlanError> {
     Ok(match plan.form {
         LinearForm::FactoredDual | LinearForm::ConjugateGradients => {
-            Box::new(MatrixFree::new(plan, MatrixFreeDual::new(plan.form)))
+            Box::new(MatrixFree::new(plan, MatrixFreeDual::new(plan)))
         }
         LinearForm::TruncatedConjugateGradients => Box::new(MatrixFree::new(plan, Cgls::new(plan.truncation))),
         _ => of_blocks(plan, blocks.ok_or(PlanError::Form(plan.form))?)?,

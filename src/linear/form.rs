@@ -17,7 +17,8 @@ pub enum LinearForm {
     /// from the inputs and sensitivities of its layers. `D` is the identity.
     FactoredDual,
     /// Conjugate gradients on `JJᵀ + λI`, where a problem multiplies by `J` without forming it: no matrix at all. `D` is
-    /// the identity.
+    /// the identity. A round takes `O(B²h + BOh)` flops for `B` samples, `O` outputs and layers of `h` units in all. In a step of training that
+    /// they do in place of [`FactoredDual`](Self::FactoredDual), of `O(B²O²h + B³O³)` flops, they leave `1e-4` of the residual.
     ConjugateGradients,
     /// A few rounds of conjugate gradients on `JᵀJ + λI` (CGLS), where a problem multiplies by `J` without forming it: for problems
     /// that know nothing of `JJᵀ`. The step is not exact; the [settings](crate::LevenbergMarquardt::with_truncation) say when the

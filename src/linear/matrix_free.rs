@@ -20,8 +20,8 @@ pub(super) trait ProductSystem<T: Real> {
     /// Makes room for `m` rows in groups, of `n` parameters.
     fn resize(&mut self, m: usize, n: usize, group: usize);
 
-    /// Takes up a new `J`, and returns `‖J‖²`; `None` where that is not known.
-    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>) -> Evaluated<Option<T>>;
+    /// Takes up a new `J` of `n` columns, and returns `‖J‖²`; `None` where that is not known.
+    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>, n: usize) -> Evaluated<Option<T>>;
 
     /// Solves for the step and its image, and returns its length.
     fn solve(&mut self, at: &mut DampedProducts<'_, T>, image: &mut [T]) -> Result<T, Unsolved>;
@@ -100,7 +100,7 @@ impl<T: Real, S: ProductSystem<T>> MatrixFree<T, S> {
             return Ok(T::INFINITY);
         }
         self.has_own_cost |= !point.take_up(x, cost);
-        *trace = system.linearize(products)?;
+        *trace = system.linearize(products, self.n)?;
         if !trace.is_none_or(T::is_finite) {
             return Ok(T::INFINITY);
         }

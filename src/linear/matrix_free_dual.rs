@@ -1,6 +1,8 @@
 //! The dual of a Jacobian that is not formed: all that the iteration asks for, from numbers for each residual.
 
-use super::conjugate_gradients::ConjugateGradients;
+use super::choice::Plan;
+use super::conjugate_gradients::{Accuracy, ConjugateGradients};
+use super::cost::affordable_rounds;
 use super::form::LinearForm;
 use super::matrix_free::ProductSystem;
 use super::model::{IllConditioned, Unsolved};
@@ -26,12 +28,22 @@ pub(crate) struct MatrixFreeDual<T> {
     product: Vec<T>,
 }
 
-/// Solver of `(K + λI)w = b`.
-enum Solver<T> {
-    /// A Cholesky factorisation.
-    DenseGram(DenseGram<T>),
-    /// Products with `J` and `Jᵀ`.
-    Iterative(ConjugateGradients<T>),
+/// Part of the residual that conjugate gradients may leave where they stand in for a factorisation in a step of training, which is then
+/// the same to three digits or more.
+const TRAINING_TOLERANCE: f64 = 1e-4;
+
+/// Solver of `(K + λI)w = b`: conjugate gradients, where they are the form, or may stand in for it and need fewer rounds than a Cholesky
+/// factorisation is worth; else that factorisation.
+struct Solver<T> {
+    /// `None` where conjugate gradients are the form.
+    dense: Option<DenseGram<T>>,
+    gradients: ConjugateGradients<T>,
+    /// Conjugate gradients may stand in.
+    may_iterate: bool,
+    /// Rounds that they may take at the point at hand; zero once they have taken more.
+    rounds: usize,
+    /// The right-hand side.
+    b: Vec<T>,
 }
 
 /// `K`, lower triangle, and the factor of `K + λI`.
@@ -44,11 +56,15 @@ struct DenseGram<T> {
 }
 
 impl<T: Real> MatrixFreeDual<T> {
-    /// Workspace for this form.
-    pub(super) fn new(form: LinearForm) -> Self {
-        let solver = match form {
-            LinearForm::ConjugateGradients => Solver::Iterative(ConjugateGradients::default()),
-            _ => Solver::DenseGram(DenseGram::default()),
+    /// Workspace for a problem as planned.
+    pub(super) fn new(plan: &Plan) -> Self {
+        let is_dense = plan.form == LinearForm::FactoredDual;
+        let solver = Solver {
+            dense: is_dense.then(DenseGram::default),
+            gradients: ConjugateGradients::default(),
+            may_iterate: is_dense && plan.may_iterate && !plan.forms_gradient,
+            rounds: 0,
+            b: Vec::new(),
         };
         MatrixFreeDual { solver, coefficients: Vec::new(), work: Vec::new(), product: Vec::new() }
     }
@@ -58,39 +74,39 @@ impl<T: Real> ProductSystem<T> for MatrixFreeDual<T> {
     const NEEDS_GRADIENT: bool = false;
 
     fn form(&self) -> LinearForm {
-        match self.solver {
-            Solver::DenseGram(_) => LinearForm::FactoredDual,
-            Solver::Iterative(_) => LinearForm::ConjugateGradients,
-        }
+        if self.solver.is_dense() { LinearForm::FactoredDual } else { LinearForm::ConjugateGradients }
     }
 
     fn resize(&mut self, m: usize, n: usize, group: usize) {
-        let columns = [&mut self.coefficients, &mut self.work, &mut self.product];
+        let MatrixFreeDual { solver, coefficients, work, product } = self;
+        let columns = [coefficients, work, product, &mut solver.b];
         columns.into_iter().for_each(|column| column.resize(m, T::ZERO));
-        match &mut self.solver {
-            Solver::DenseGram(dense) => {
-                dense.gram.resize(m * m, T::ZERO);
-                dense.factor.resize(m * m, T::ZERO);
-                dense.inverse_pivots.resize(m, T::ZERO);
-            }
-            Solver::Iterative(gradients) => gradients.resize(m, n, group),
+        if let Some(DenseGram { gram, factor, inverse_pivots, .. }) = &mut solver.dense {
+            gram.resize(m * m, T::ZERO);
+            factor.resize(m * m, T::ZERO);
+            inverse_pivots.resize(m, T::ZERO);
+        }
+        if solver.may_iterate || solver.dense.is_none() {
+            solver.gradients.resize(m, n, group);
         }
     }
 
-    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>) -> Evaluated<Option<T>> {
-        match &mut self.solver {
-            Solver::DenseGram(DenseGram { gram, inverse_pivots, .. }) => {
-                products.row_gram(gram)?;
-                Ok(Some(gram.iter().step_by(inverse_pivots.len() + 1).copied().sum()))
-            }
-            Solver::Iterative(gradients) => gradients.linearize(products),
+    fn linearize(&mut self, products: &mut dyn JacobianProducts<T>, n: usize) -> Evaluated<Option<T>> {
+        let Solver { dense, gradients, may_iterate, rounds, .. } = &mut self.solver;
+        let Some(dense) = dense else { return gradients.linearize(products, false) };
+        let work = if *may_iterate { products.work(std::slice::from_ref(&(0..n))) } else { None };
+        *rounds = work.map_or(0, |work| affordable_rounds(&work, self.coefficients.len(), products.row_group()));
+        if *rounds > 0 {
+            return gradients.linearize(products, true);
         }
+        products.row_gram(&mut dense.gram)?;
+        Ok(Some(dense.gram.iter().step_by(self.coefficients.len() + 1).copied().sum()))
     }
 
     fn solve(&mut self, at: &mut DampedProducts<'_, T>, image: &mut [T]) -> Result<T, Unsolved> {
         let MatrixFreeDual { solver, coefficients, .. } = self;
-        solver.damp(at.point.lambda)?;
         coefficients.copy_from_slice(&at.point.r);
+        solver.damp(at.point.lambda)?;
         solver.solve(at, coefficients)?;
         solver.multiply(at, coefficients, image)?;
         let squared_length = dot(coefficients, image).max(T::ZERO);
@@ -154,39 +170,60 @@ impl<T: Real> ProductSystem<T> for MatrixFreeDual<T> {
 }
 
 impl<T: Real> Solver<T> {
+    fn is_dense(&self) -> bool {
+        self.dense.is_some() && self.rounds == 0
+    }
+
     /// Takes up the damping.
     fn damp(&mut self, lambda: T) -> Result<(), IllConditioned> {
-        match self {
-            Solver::DenseGram(DenseGram { gram, factor, inverse_pivots, scratch }) => {
-                let n = inverse_pivots.len();
-                let rows = factor.chunks_exact_mut(n).zip(gram.chunks_exact(n)).enumerate();
-                rows.for_each(|(i, (factor, gram))| factor[..=i].copy_from_slice(&gram[..=i]));
-                factor.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal += lambda);
-                if T::cholesky(factor, inverse_pivots, scratch) { Ok(()) } else { Err(IllConditioned) }
-            }
-            Solver::Iterative(gradients) => gradients.damp(lambda),
+        match &mut self.dense {
+            Some(dense) if self.rounds == 0 => dense.damp(lambda),
+            _ => self.gradients.damp(lambda),
         }
     }
 
     /// Overwrites `b` with `(K + λI)⁻¹b`.
     fn solve(&mut self, products: &mut DampedProducts<'_, T>, b: &mut [T]) -> Result<(), Unsolved> {
-        match self {
-            Solver::DenseGram(dense) => {
-                solve_cholesky(&dense.factor, &dense.inverse_pivots, b);
-                Ok(())
+        let Solver { dense, gradients, rounds, b: right, .. } = self;
+        right.copy_from_slice(b);
+        let Some(dense) = dense else {
+            let is_solved = gradients.solve(products, Accuracy::exact(), right, b)?;
+            return if is_solved { Ok(()) } else { Err(Unsolved::IllConditioned) };
+        };
+        if *rounds > 0 {
+            let tolerance = T::from_f64(TRAINING_TOLERANCE).max(T::EPSILON.sqrt());
+            if gradients.solve(products, Accuracy { rounds: *rounds, tolerance }, right, b)? {
+                return Ok(());
             }
-            Solver::Iterative(gradients) => gradients.solve(products, b),
+            *rounds = 0;
+            products.row_gram(&mut dense.gram)?;
+            dense.damp(products.point.lambda)?;
+            b.copy_from_slice(right);
         }
+        solve_cholesky(&dense.factor, &dense.inverse_pivots, b);
+        Ok(())
     }
 
     /// `Ku`.
     fn multiply(&mut self, products: &mut DampedProducts<'_, T>, u: &[T], product: &mut [T]) -> Evaluated {
-        match self {
-            Solver::DenseGram(dense) => {
+        match &self.dense {
+            Some(dense) if self.rounds == 0 => {
                 symmetric_times(&dense.gram, u, product);
                 Ok(())
             }
-            Solver::Iterative(gradients) => gradients.multiply(products, u, product),
+            _ => self.gradients.multiply(products, u, product),
         }
+    }
+}
+
+impl<T: Real> DenseGram<T> {
+    /// Factorises `K + λI`.
+    fn damp(&mut self, lambda: T) -> Result<(), IllConditioned> {
+        let DenseGram { gram, factor, inverse_pivots, scratch } = self;
+        let n = inverse_pivots.len();
+        let rows = factor.chunks_exact_mut(n).zip(gram.chunks_exact(n)).enumerate();
+        rows.for_each(|(i, (factor, gram))| factor[..=i].copy_from_slice(&gram[..=i]));
+        factor.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal += lambda);
+        if T::cholesky(factor, inverse_pivots, scratch) { Ok(()) } else { Err(IllConditioned) }
     }
 }

@@ -47,6 +47,20 @@ impl<T: Real> DampedProducts<'_, T> {
         self.products.multiply_transposed(u, product)
     }
 
+    /// Fills the lower triangle of `gram` with `JJᵀ`.
+    pub(super) fn row_gram(&mut self, gram: &mut [T]) -> Evaluated {
+        self.products.row_gram(gram)
+    }
+
+    /// Fills `product` with `JJᵀu`, with room for `Jᵀu`.
+    pub(super) fn multiply_row_gram(&mut self, room: &mut [T], u: &[T], product: &mut [T]) -> Evaluated {
+        if self.products.multiply_row_gram(u, product)? {
+            return Ok(());
+        }
+        self.multiply_transposed(u, room)?;
+        self.multiply(room, product)
+    }
+
     /// Fills `product` with `Jv`.
     pub(super) fn multiply(&mut self, v: &[T], product: &mut [T]) -> Evaluated {
         let DampedProducts { products, point: ProductPoint { x, ahead, is_exact, r, .. } } = self;

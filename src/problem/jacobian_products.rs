@@ -80,6 +80,29 @@ pub trait JacobianProducts<T: Real>: LeastSquares<T> {
         let _ = blocks;
         Ok(false)
     }
+
+    /// Fills `blocks` with Gram matrices of rows of `J`, each of one residual of every sample, in the order of a sample's residuals, and
+    /// returns `true`. Of each, the lower triangle is read. Returns `false`, the default, where the residuals of a sample mix its
+    /// outputs, as those of a softmax do: then these blocks are no preconditioner.
+    ///
+    /// # Errors
+    ///
+    /// As [`multiply`](Self::multiply).
+    fn row_gram_of_residuals(&mut self, blocks: &mut [T]) -> Result<bool, EvaluationError> {
+        let _ = blocks;
+        Ok(false)
+    }
+
+    /// Fills `product` with `JJᵀu`, and returns `true`; `false`, the default, where two products with `J` are all there is. Called
+    /// only where [`work`](Self::work) says what it costs.
+    ///
+    /// # Errors
+    ///
+    /// As [`multiply`](Self::multiply).
+    fn multiply_row_gram(&mut self, u: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
+        let _ = (u, product);
+        Ok(false)
+    }
 }
 
 /// Estimated work and memory of products with a Jacobian that is not formed.
@@ -91,6 +114,8 @@ pub struct ProductWork {
     pub row_gram: Option<Work>,
     /// `Jv` or `Jᵀu`, whichever takes longer; an evaluation of the residuals for a `Jv` that is not known.
     pub product: Work,
+    /// `JJᵀu` in one; `None` where it takes two products.
+    pub gram_product: Option<Work>,
     /// Evaluating residuals and forming the Jacobian after all, for the forms of the linear system that take its rows; `None`
     /// where these should not be taken.
     pub jacobian: Option<Work>,

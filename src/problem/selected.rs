@@ -199,6 +199,14 @@ impl<T: Real, P: LeastSquares<T> + ?Sized> JacobianProducts<T> for Selected<'_, 
     fn row_gram_blocks(&mut self, blocks: &mut [T]) -> Result<bool, EvaluationError> {
         self.own_products()?.row_gram_blocks(blocks)
     }
+
+    fn row_gram_of_residuals(&mut self, blocks: &mut [T]) -> Result<bool, EvaluationError> {
+        self.own_products()?.row_gram_of_residuals(blocks)
+    }
+
+    fn multiply_row_gram(&mut self, u: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
+        self.own_products()?.multiply_row_gram(u, product)
+    }
 }
 
 impl<T: Real, P: LeastSquares<T> + ?Sized> Selected<'_, T, P> {

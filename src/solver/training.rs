@@ -51,6 +51,7 @@ pub(crate) struct Training<T: Real> {
 struct Made {
     form: LinearForm,
     may_orthogonalize: bool,
+    may_iterate: bool,
 }
 
 /// The rule of one step.
@@ -215,7 +216,7 @@ impl<T: Real> Training<T> {
             forms_gradient: false,
             ..plan
         };
-        let made = Made { form: plan.form, may_orthogonalize: plan.may_orthogonalize };
+        let made = Made { form: plan.form, may_orthogonalize: plan.may_orthogonalize, may_iterate: plan.may_iterate };
         if made != self.made {
             let next = match self.spare.take() {
                 Some((kept, model)) if kept == made => model,
@@ -282,9 +283,9 @@ fn descent_over<T: Real>(
     damping: AtLeast<T, AnyPolicy<'static, T>>,
     is_next: bool,
 ) -> (Descent<T, OverBatches>, Made) {
-    let made = Made { form: LinearForm::FactoredDual, may_orthogonalize: false };
+    let made = Made { form: LinearForm::FactoredDual, may_orthogonalize: false, may_iterate: true };
     let of_rows = Plan::of_rows(made.form, made.may_orthogonalize, (1, n), 1);
-    let plan = Plan { truncation: settings.truncation, forms_gradient: false, ..of_rows };
+    let plan = Plan { truncation: settings.truncation, forms_gradient: false, may_iterate: true, ..of_rows };
     let model = Forms::ALL.model(&plan, None).expect("this form takes no blocks");
     let mut acceleration = GeodesicAcceleration::new(settings.acceleration);
     acceleration.is_next |= is_next;

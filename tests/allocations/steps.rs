@@ -131,7 +131,7 @@ fn groups_and_averages() {
 fn kronecker_factors() {
     for step in [KroneckerStep::Averaged, KroneckerStep::Quadratic] {
         let make = || KroneckerLevenbergMarquardt::new().with_step(step).with_factor_interval(5).with_model_interval(3);
-        for optimizer in [make(), make().with_widest_full_factors(3, 3).with_weight_decay(1e-3)] {
+        for optimizer in [make(), make().with_factor_rank(1).with_weight_decay(1e-3)] {
             let (network, mut variables) = network();
             let x = Array2::from_shape_fn((200, 3), |(i, k)| ((i + 2 * k) as f64).sin());
             let y = Array2::from_shape_fn((200, 1), |(i, _)| (i as f64).cos());

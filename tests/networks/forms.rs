@@ -198,3 +198,56 @@ fn over_the_budget_the_error_says_what_would_fit() {
     assert!(step(rows_that_fit, budget).is_ok() && step(rows_that_fit + 1, budget).is_err(), "{rows_that_fit}");
     assert!(step(1000, needed).is_ok() && step(1000, needed - 1).is_err(), "{needed}");
 }
+
+/// A classifier or a regression with 800 residuals in a minibatch.
+fn with_many_residuals(is_classifier: bool) -> (Network<f64>, Variables<f64>) {
+    let mut variables = Variables::new();
+    let layers = Sequential::new(60).dense(40).tanh().dense(10);
+    let x = Array2::from_shape_fn((80, 60), |(i, k)| ((i * (2 * k + 3)) as f64 * 0.37 + k as f64).sin());
+    let mut network = if is_classifier {
+        let mut network = layers.compile(&mut variables, 3, SparseCategoricalCrossentropy).unwrap();
+        network.batch(&[x.view()], &[Array2::from_shape_fn((80, 1), |(i, _)| ((i * i) % 10) as f64).view()]).unwrap();
+        network
+    } else {
+        layers.compile(&mut variables, 3, MeanSquaredError).unwrap()
+    };
+    if !is_classifier {
+        let y = Array2::from_shape_fn((80, 10), |(i, k)| ((i * i + k) as f64 * 0.61).sin());
+        network.batch(&[x.view()], &[y.view()]).unwrap();
+    }
+    (network, variables)
+}
+
+#[test]
+fn conjugate_gradients_stand_in_for_a_large_factorisation() {
+    for is_classifier in [false, true] {
+        let solvers = [LinearSolver::Auto, LinearSolver::Always(LinearForm::FactoredDual)];
+        let [(found, form), (expected, _)] = solvers.map(|solver| {
+            let (mut network, mut variables) = with_many_residuals(is_classifier);
+            let start = variables.values().to_vec();
+            let report =
+                LevenbergMarquardt::new().with_linear_solver(solver).step(&mut network, &mut variables).unwrap();
+            let step: Vec<f64> = variables.values().iter().zip(start).map(|(after, before)| after - before).collect();
+            (step, report.damped.unwrap().linear_form)
+        });
+        assert_eq!(form, LinearForm::ConjugateGradients);
+        let norm = |step: &[f64]| step.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+        let difference: Vec<f64> = found.iter().zip(&expected).map(|(a, b)| a - b).collect();
+        assert!(norm(&difference) < 1e-3 * norm(&expected), "{:e} of {:e}", norm(&difference), norm(&expected));
+        assert!(found != expected);
+    }
+}
+
+/// With hardly any damping, the classifier's rows have too many directions for the rounds.
+#[test]
+fn a_system_that_takes_too_many_rounds_is_factorised() {
+    let (mut network, mut variables) = with_many_residuals(true);
+    let optimizer =
+        LevenbergMarquardt::new().with_loss_damping(0.0).with_damping(GainRatio::new(1e-10)).with_attempts(1);
+    let report = optimizer.clone().step(&mut network, &mut variables).unwrap();
+    assert_eq!(report.damped.unwrap().linear_form, LinearForm::FactoredDual);
+    let (mut network, mut again) = with_many_residuals(true);
+    let mut exact = optimizer.with_linear_solver(LinearSolver::Always(LinearForm::FactoredDual));
+    exact.step(&mut network, &mut again).unwrap();
+    assert_eq!(variables.values(), again.values(), "it is the same factorisation");
+}

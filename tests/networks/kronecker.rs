@@ -14,8 +14,6 @@ use ndarray::Array2;
 
 use super::faulty_network::{Fault, Faulty};
 
-const NONE: [usize; 2] = [usize::MAX; 2];
-
 fn inputs(rows: usize, columns: usize) -> Array2<f64> {
     Array2::from_shape_fn((rows, columns), |(i, k)| ((i * (2 * k + 3)) as f64 * 0.37 + k as f64).sin())
 }
@@ -57,11 +55,20 @@ fn both_forms() -> [KroneckerLevenbergMarquardt<f64>; 2] {
     [KroneckerStep::Averaged, KroneckerStep::Quadratic].map(|step| KroneckerLevenbergMarquardt::new().with_step(step))
 }
 
-/// The factors of all rows.
+/// The factors of all rows, as matrices.
 fn factors<T: Real>(network: &mut Network<T>, variables: &Variables<T>, signs: [u64; 2]) -> KroneckerFactors<T> {
+    sketched_factors(network, variables, signs, usize::MAX)
+}
+
+fn sketched_factors<T: Real>(
+    network: &mut Network<T>,
+    variables: &Variables<T>,
+    signs: [u64; 2],
+    rank: usize,
+) -> KroneckerFactors<T> {
     let n = variables.values().len();
     let problem = network.kronecker_factored().unwrap();
-    let mut factors = KroneckerFactors::new(problem.kronecker_blocks(), NONE);
+    let mut factors = KroneckerFactors::new(problem.kronecker_blocks(), rank);
     let sample = Some(FactorSample { factors: &mut factors, share: 1.0, signs });
     let mut gradients = Gradients::new(variables);
     let all = 0..n;
@@ -174,29 +181,49 @@ fn weights_count_as_repeated_rows() {
     }
 }
 
+/// A network whose factors are sketched, on 40 rows.
+fn wide() -> Task {
+    let mut variables = Variables::new();
+    let layers = Sequential::new(250).dense(300).tanh().dense(3);
+    let network = layers.compile(&mut variables, 1, SparseCategoricalCrossentropy).unwrap();
+    Task { network, variables, x: inputs(40, 250), y: labels(40, 3) }
+}
+
+/// No two of 40 rows are added to the same row of such a sketch.
 #[test]
-fn diagonal_factors_are_the_diagonals_of_full_ones() {
-    let mut task = Task::new();
-    task.network.weighted_batch(&[task.x.view()], &[task.y.view()], &[1.5; 40]).unwrap();
-    let full_factors = factors(&mut task.network, &task.variables, [1, 1]);
-    let problem = task.network.kronecker_factored().unwrap();
-    let mut factors = KroneckerFactors::new(problem.kronecker_blocks(), [2, 2]);
-    let sample = Some(FactorSample { factors: &mut factors, share: 1.0, signs: [1, 1] });
-    let x = task.variables.values();
-    let mut gradients = Gradients::new(&task.variables);
-    problem.linearize_factored(x, std::slice::from_ref(&(0..x.len())), &mut gradients, sample, false).unwrap();
-    for block in 0..factors.blocks().len() {
-        let size = [factors.blocks()[block].input_size(), factors.blocks()[block].output_size()];
-        for ((found, whole), size) in factors.of(block).into_iter().zip(full_factors.of(block)).zip(size) {
-            if let (
-                marquardt::problem::KroneckerFactor::Diagonal(found),
-                marquardt::problem::KroneckerFactor::Full(whole),
-            ) = (found, whole)
-            {
-                let diagonal: Vec<f64> = whole.iter().step_by(size + 1).copied().collect();
-                assert_close(found, &diagonal, 1e-13);
-            }
+fn sketches_of_as_many_rows_as_samples_are_exact() {
+    let Task { mut network, variables, x, y } = wide();
+    network.weighted_batch(&[x.view()], &[y.view()], &[1.5; 40]).unwrap();
+    let whole = factors(&mut network, &variables, [1, 1]);
+    let sketched = sketched_factors(&mut network, &variables, [1, 1], 40);
+    let mut count = 0;
+    for block in 0..2 {
+        for (input, (found, expected)) in sketched.of(block).into_iter().zip(whole.of(block)).enumerate() {
+            let marquardt::problem::KroneckerFactor::Sketch(numbers) = found else { continue };
+            let size = numbers.len() / 40;
+            let columns = if input == 0 { size - 1 } else { size };
+            let entry =
+                |row: usize, k: usize| numbers[if k < columns { row * columns + k } else { 40 * columns + row }];
+            let moment = |k: usize| (0..40).map(|row| entry(row, k / size) * entry(row, k % size)).sum::<f64>();
+            assert_close(&(0..size * size).map(moment).collect::<Vec<_>>(), &full(expected), 1e-12);
+            count += 1;
         }
+    }
+    assert_eq!(count, 3, "both factors of the first layer are sketched, and the inputs of the second");
+}
+
+#[test]
+fn a_step_with_exact_sketches_is_that_with_matrices() {
+    for step in [KroneckerStep::Averaged, KroneckerStep::Quadratic] {
+        let [sketched, whole] = [40, usize::MAX].map(|rank| {
+            let Task { mut network, mut variables, x, y } = wide();
+            let optimizer = KroneckerLevenbergMarquardt::new().with_step(step).with_factor_share(1.0);
+            let batch = network.batch(&[x.view()], &[y.view()]).unwrap();
+            optimizer.with_factor_rank(rank).step(batch, &mut variables).unwrap();
+            variables.values().to_vec()
+        });
+        assert_close(&sketched, &whole, 1e-9);
+        assert_ne!(sketched, whole, "they are rounded otherwise");
     }
 }
 
@@ -483,7 +510,7 @@ fn all_layers_train() {
         let losses = [
             train::<f64>(&mut KroneckerLevenbergMarquardt::new().with_step(step)),
             train::<f32>(&mut KroneckerLevenbergMarquardt::new().with_step(step)),
-            train::<f64>(&mut KroneckerLevenbergMarquardt::new().with_step(step).with_widest_full_factors(5, 2)),
+            train::<f64>(&mut KroneckerLevenbergMarquardt::new().with_step(step).with_factor_rank(3)),
         ];
         for [before, after] in losses {
             assert!(after < 0.1 * before, "{step:?}: {before} to {after}");

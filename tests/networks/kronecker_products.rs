@@ -51,13 +51,11 @@ fn layers<T: Real>() -> Sequential<T> {
     Sequential::new(40).dense(48).tanh().dense(44).tanh().dense(CLASSES)
 }
 
-/// Full and diagonal input factors, in both forms of the step.
+/// Matrices and sketches for input factors, in both forms of the step.
 fn optimizers<T: Real>() -> Vec<KroneckerLevenbergMarquardt<T>> {
     let forms = [KroneckerStep::Averaged, KroneckerStep::Quadratic];
-    let of_form = |form| {
-        [300, 10]
-            .map(|widest| KroneckerLevenbergMarquardt::new().with_step(form).with_widest_full_factors(widest, 1024))
-    };
+    let of_form =
+        |form| [128, 12].map(|rank| KroneckerLevenbergMarquardt::new().with_step(form).with_factor_rank(rank));
     forms.into_iter().flat_map(of_form).collect()
 }
 

@@ -87,7 +87,37 @@ fn agree<T: Real>(
     close(&found.gram, &expected.gram, tolerance)?;
     close(&found.blocks, &expected.blocks, tolerance)?;
     close(&found.product, &expected.product, tolerance)?;
-    close(&found.transposed, &expected.transposed, tolerance)
+    close(&found.transposed, &expected.transposed, tolerance)?;
+    agree_on_the_gram_matrix(network, &jacobian, work.gram_product.is_some(), tolerance)
+}
+
+/// Whether products with `JJᵀ`, and its blocks of one residual of all samples each, are those of the Jacobian, where they are known.
+fn agree_on_the_gram_matrix<T: Real>(
+    network: &mut Network<T>,
+    jacobian: &[T],
+    is_known: bool,
+    tolerance: f64,
+) -> Result<(), TestCaseError> {
+    let (m, group) = (network.residual_count(), network.row_group());
+    let (n, samples, u) = (jacobian.len() / m, m / group, wave::<T>(m));
+    let row = |i: usize| &jacobian[i * n..(i + 1) * n];
+    let dot = |i: usize, j: usize| row(i).iter().zip(row(j)).map(|(&a, &b)| a * b).sum::<T>();
+    let mut product = vec![T::from_f64(f64::NAN); m];
+    prop_assert_eq!(network.multiply_row_gram(&u, &mut product).unwrap(), is_known);
+    if is_known {
+        let expected: Vec<T> = (0..m).map(|i| (0..m).map(|j| dot(i, j) * u[j]).sum()).collect();
+        close(&product, &expected, tolerance)?;
+    }
+    let mut blocks = vec![T::from_f64(f64::NAN); m * samples];
+    if network.row_gram_of_residuals(&mut blocks).unwrap() {
+        for (residual, block) in blocks.chunks_exact(samples * samples).enumerate() {
+            let lower = (0..samples).flat_map(|i| (0..=i).map(move |j| (i, j)));
+            let found: Vec<T> = lower.clone().map(|(i, j)| block[i * samples + j]).collect();
+            let expected: Vec<T> = lower.map(|(i, j)| dot(i * group + residual, j * group + residual)).collect();
+            close(&found, &expected, tolerance)?;
+        }
+    }
+    Ok(())
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use super::batch::ExternalBatch;
 use super::memory::ModelMemory;
 use crate::kernels::vector::dot;
 use crate::nn::RecordedLayer;
-use crate::nn::sweep::{fill_signs, row_number};
+use crate::nn::sweep::{fill_signs, random_bits, row_number};
 use crate::problem::{
     Evaluated, EvaluationError, FactorSample, JacobianProducts, KroneckerBlock, KroneckerFactored, KroneckerFactors,
     LeastSquares, NotKroneckerFactored, Objective,
@@ -72,7 +72,7 @@ impl<T: Real> ExternalBatch<'_, T> {
         self.loss.seed_residuals(buffers, width, &signs, (0, width), (seeds, false));
         let root_weights = self.batch.root_weights(&(0..samples));
         factors.begin();
-        factors.add_samples(root_weights);
+        factors.add_samples(random_bits(source, 0..samples), root_weights);
         let outcome = self.model.sensitivities(seeds, &mut |index, delta| {
             let (inputs, [first, second]) = (&inputs[index], blocks.places[index]);
             if let Some(block) = first {

@@ -20,7 +20,14 @@ impl<T: Real> JacobianProducts<T> for ExternalBatch<'_, T> {
         }
         // A pass takes each parameter to each sample once, if no more often; a pull goes there and back.
         let pass = Work::new(Rate::Product, 2.0 * memory.samples as f64 * n as f64, (m + n) as f64);
-        Some(ProductWork { linearize: pass, row_gram: None, product: pass * 2.0, jacobian: None, numbers: m + n })
+        Some(ProductWork {
+            linearize: pass,
+            row_gram: None,
+            product: pass * 2.0,
+            gram_product: None,
+            jacobian: None,
+            numbers: m + n,
+        })
     }
 
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Evaluated<T> {

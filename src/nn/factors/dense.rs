@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::formed::Formed;
 use super::kept::{Kept, scratch};
 use super::plan::DenseUse;
 use crate::kernels::Factor;
@@ -74,6 +75,16 @@ pub(super) fn product_work(layers: &[DenseUse], samples: usize, group: usize) ->
     let of_layer = |layer: &DenseUse| {
         let (inputs, outputs) = (layer.columns as f64, layer.rows as f64);
         Work::product(samples, inputs, outputs) + Work::elementwise(samples * group * outputs, 2.0, 1.0)
+    };
+    layers.iter().map(of_layer).sum()
+}
+
+/// Cost of [`DenseLayers::add_gram_product`].
+pub(super) fn gram_product_work(layers: &[DenseUse], samples: usize, group: usize) -> Work {
+    let (samples, group) = (samples as f64, group as f64);
+    let of_layer = |layer: &DenseUse| {
+        let outputs = layer.rows as f64;
+        Work::product(samples, samples, outputs) + Work::elementwise(samples * group * outputs, 4.0, 2.0)
     };
     layers.iter().map(of_layer).sum()
 }
@@ -173,6 +184,65 @@ impl<T: Real> DenseLayers<'_, T> {
             }
             let sensitivities = [left, right].map(|layer| layer.sensitivities(kept));
             add_row_grams(blocks, factors, sensitivities, left.rows, kept.group, memory);
+        }
+    }
+
+    /// `AAᵀ + 1` of every layer, both triangles.
+    pub(super) fn put_input_grams(&self, grams: &mut Vec<T>) {
+        let n = self.kept.samples;
+        let grams = scratch(grams, self.layers.len() * n * n);
+        for (layer, gram) in self.layers.iter().zip(grams.chunks_exact_mut((n * n).max(1))) {
+            T::row_gram(gram, layer.inputs(self.kept), layer.columns);
+            for i in 0..n {
+                for j in 0..=i {
+                    let entry = gram[i * n + j] + ones(*layer, *layer);
+                    (gram[i * n + j], gram[j * n + i]) = (entry, entry);
+                }
+            }
+        }
+    }
+
+    /// The Gram matrices of one residual's rows of all samples each, given [those of inputs](Self::put_input_grams): lower triangles.
+    pub(super) fn put_row_gram_of_residuals(
+        &self,
+        memory: &mut Vec<T>,
+        grams: &[T],
+        formed: Option<Formed<'_, T>>,
+        blocks: &mut [T],
+    ) {
+        let DenseLayers { layers, kept } = *self;
+        let (n, group) = (kept.samples, kept.group);
+        let widest = layers.iter().map(|layer| layer.rows).chain(formed.map(|formed| formed.count)).max().unwrap_or(0);
+        let (products, rows) = scratch(memory, n * n + n * widest).split_at_mut(n * n);
+        let mut multiply = |products: &mut [T], all: &[T], width: usize, residual: usize| {
+            let rows = &mut rows[..n * width];
+            let of_residual = all.chunks_exact(width).skip(residual).step_by(group);
+            rows.chunks_exact_mut(width).zip(of_residual).for_each(|(to, row)| to.copy_from_slice(row));
+            T::row_gram(products, rows, width);
+        };
+        for (residual, block) in blocks.chunks_exact_mut(n * n).enumerate() {
+            match formed {
+                Some(formed) => multiply(block, formed.rows, formed.count, residual),
+                None => block.fill(T::ZERO),
+            }
+            for (layer, gram) in layers.iter().zip(grams.chunks_exact(n * n)) {
+                multiply(products, layer.sensitivities(kept), layer.rows, residual);
+                let entries = block.iter_mut().zip(&*products).zip(gram);
+                entries.for_each(|((entry, &product), &gram)| *entry += product * gram);
+            }
+        }
+    }
+
+    /// Adds `JJᵀu`, given the [Gram matrices of inputs](Self::put_input_grams): `D_i · Σ_c (AAᵀ + 1)_bc Δ_c`, with `Δ_b = Σ u_i D_i`.
+    pub(super) fn add_gram_product(&self, memory: &mut Vec<T>, grams: &[T], u: &[T], product: &mut [T]) {
+        let DenseLayers { layers, kept } = *self;
+        let n = kept.samples;
+        for (layer, gram) in layers.iter().zip(grams.chunks_exact((n * n).max(1))) {
+            let outputs = layer.rows;
+            let (sums, changes) = scratch(memory, 2 * n * outputs).split_at_mut(n * outputs);
+            put_transposed_matrices_times(sums, layer.sensitivities(kept), u, outputs, kept.group);
+            T::multiply(changes, false, Factor::Plain(gram), sums, n, outputs);
+            add_matrices_times(product, layer.sensitivities(kept), &changes[..n * outputs], outputs, kept.group);
         }
     }
 

@@ -34,6 +34,13 @@ impl<T: Real> Formed<'_, T> {
         T::multiply(product, true, Factor::Plain(self.rows), selected, self.count, 1);
     }
 
+    /// Adds `JJᵀu`.
+    pub(super) fn add_gram_product(&self, memory: &mut Vec<T>, u: &[T], product: &mut [T]) {
+        let sums = scratch(memory, self.count);
+        T::multiply(sums, false, Factor::Transposed(self.rows), u, u.len(), 1);
+        T::multiply(product, true, Factor::Plain(self.rows), sums, self.count, 1);
+    }
+
     /// Writes `Jᵀu`.
     pub(super) fn put_transposed_product(&self, memory: &mut Vec<T>, u: &[T], product: &mut [T]) {
         let sums = scratch(memory, self.count);

@@ -34,12 +34,16 @@ pub(crate) struct Factors<T> {
     /// Memory of formed columns while they are written.
     written: RowProgress,
     memory: Vec<T>,
+    /// Gram matrices of the inputs of dense layers, and whether they are those of the last linearisation.
+    input_grams: Vec<T>,
+    has_input_grams: bool,
 }
 
 impl<T: Real> Factors<T> {
     /// After the last tile.
     pub(crate) fn finish(&mut self) {
         look_ups::sort(&mut self.look_ups);
+        self.has_input_grams = false;
     }
 
     /// `JJᵀ`: its lower triangle.
@@ -63,6 +67,47 @@ impl<T: Real> Factors<T> {
         }
         dense.add_row_gram_blocks(memory, blocks);
         look_ups.add_row_gram_blocks(blocks);
+    }
+
+    /// The Gram matrices of one residual's rows of all samples each; `false` where they are not known.
+    pub(crate) fn row_gram_of_residuals(&mut self, blocks: &mut [T]) -> bool {
+        if !self.find_input_grams() {
+            return false;
+        }
+        let grams = std::mem::take(&mut self.input_grams);
+        let FactorParts { formed, dense, memory, .. } = self.parts();
+        dense.put_row_gram_of_residuals(memory, &grams, formed, blocks);
+        self.input_grams = grams;
+        true
+    }
+
+    /// `JJᵀu`; `false` where it is not known but by two products.
+    pub(crate) fn multiply_row_gram(&mut self, u: &[T], product: &mut [T]) -> bool {
+        if !self.find_input_grams() {
+            return false;
+        }
+        let grams = std::mem::take(&mut self.input_grams);
+        let FactorParts { formed, dense, memory, .. } = self.parts();
+        product.fill(T::ZERO);
+        if let Some(formed) = formed {
+            formed.add_gram_product(memory, u, product);
+        }
+        dense.add_gram_product(memory, &grams, u, product);
+        self.input_grams = grams;
+        true
+    }
+
+    /// Computes the Gram matrices of inputs, once for each linearisation; `false` for layers that products with them are not known for.
+    fn find_input_grams(&mut self) -> bool {
+        if !self.plan.multiplies_gram() {
+            return false;
+        }
+        if !std::mem::replace(&mut self.has_input_grams, true) {
+            let mut grams = std::mem::take(&mut self.input_grams);
+            self.parts().dense.put_input_grams(&mut grams);
+            self.input_grams = grams;
+        }
+        true
     }
 
     /// `Jv`.
@@ -108,6 +153,11 @@ struct FactorParts<'a, T> {
 }
 
 impl JacobianPlan {
+    /// Returns true if every weight is used once, and no table: `JJᵀu` then takes one Gram matrix of inputs for each layer.
+    fn multiplies_gram(&self) -> bool {
+        self.tables.is_empty() && self.dense.windows(2).all(|layers| layers[0].weight != layers[1].weight)
+    }
+
     /// Cost of the products for `samples` samples.
     fn work(&self, samples: usize, group: usize) -> ProductWork {
         let residuals = samples.saturating_mul(group);
@@ -129,6 +179,9 @@ impl JacobianPlan {
             product: Work::elementwise(formed as f64, 2.0, 1.0)
                 + dense::product_work(&self.dense, samples, group)
                 + look_ups::product_work(&self.tables, samples, group),
+            gram_product: self.multiplies_gram().then(|| {
+                Work::elementwise(formed as f64, 4.0, 2.0) + dense::gram_product_work(&self.dense, samples, group)
+            }),
             jacobian: Some(forward + self.reverse_forming_all.of(samples)),
             numbers: kept.saturating_add(formed),
         }

@@ -101,9 +101,9 @@ impl<T: Real> Factors<T> {
         }
     }
 
-    /// Cost of the products, with the layers that the plan was made for.
+    /// Cost of the products, with the layers that the plan was made for; those with `JJᵀ` take two.
     pub(crate) fn recorded_work(&self, samples: usize, group: usize) -> ProductWork {
-        self.plan.work(samples, group)
+        ProductWork { gram_product: None, ..self.plan.work(samples, group) }
     }
 
     /// Fills rows of the Jacobian, from residual `first` on.

@@ -7,7 +7,7 @@ use super::loss_tile::LossTile;
 use crate::distributed::Communicator;
 use crate::kernels::vector::dot;
 use crate::nn::factor_plan::FactorPlan;
-use crate::nn::sweep::{FactorSums, GradientSums, LayerProducts, fill_signs};
+use crate::nn::sweep::{FactorSums, GradientSums, LayerProducts, fill_signs, random_bits};
 use crate::problem::{
     Evaluated, EvaluationError, FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored, Objective,
     OutputProducts,
@@ -136,7 +136,7 @@ impl<T: Real> Network<T> {
             let signs = &mut signs[..rows.len() * group];
             fill_signs(*source, tile.tile.batch.places(&rows), group, signs);
             let root_weights = tile.tile.batch.root_weights(&rows);
-            factors.add_samples(root_weights);
+            factors.add_samples(random_bits(*source, tile.tile.batch.places(&rows)), root_weights);
             tile.pull(signs, marks, &mut FactorSums { factors, of_variable, active, root_weights });
         };
         plan.parts(samples).into_iter().for_each(|part| sweeps.tiles(x, part, &mut visit));

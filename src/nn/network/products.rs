@@ -43,6 +43,14 @@ impl<T: Real> JacobianProducts<T> for Network<T> {
         self.factors.row_gram_blocks(blocks);
         Ok(true)
     }
+
+    fn row_gram_of_residuals(&mut self, blocks: &mut [T]) -> Evaluated<bool> {
+        Ok(self.is_exact() && self.factors.row_gram_of_residuals(blocks))
+    }
+
+    fn multiply_row_gram(&mut self, u: &[T], product: &mut [T]) -> Evaluated<bool> {
+        Ok(self.factors.multiply_row_gram(u, product))
+    }
 }
 
 impl<T: Real> Network<T> {

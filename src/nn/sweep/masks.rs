@@ -66,6 +66,15 @@ pub(crate) fn fill_signs<T: Real>(
     }
 }
 
+/// The same places, each with random bits.
+pub(crate) fn random_bits(
+    [seed, count]: [u64; 2],
+    places: impl Iterator<Item = usize>,
+) -> impl Iterator<Item = (usize, u64)> {
+    let key = scramble(scramble(seed) ^ !count);
+    places.map(move |place| (place, scramble(key.wrapping_add((place as u64).wrapping_mul(GOLDEN)))))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,7 +24,7 @@ pub(crate) use factor_sums::FactorSums;
 pub(crate) use forward::row_number;
 pub(crate) use gradient::{FlatSums, GradientSums, LayerProducts};
 pub(crate) use jacobian::{JacobianRows, RowProgress, WantedColumns};
-pub(crate) use masks::{Masks, fill_signs};
+pub(crate) use masks::{Masks, fill_signs, random_bits};
 pub(crate) use paths::{coming_from, leading_to};
 pub(crate) use reverse::{Nowhere, Sink, takes_stacks};
 pub(crate) use workspace::{BatchTile, Workspace};

@@ -1,18 +1,16 @@
 //! The approximate Gauss–Newton matrix: averaged factors of all blocks, and their damped inverses.
 
+use super::factor_inverse::{FactorInverse, invert_factor, trace};
 use super::layer_inverses::LayerInverses;
-use crate::kernels::inverse::{self, invert};
+use crate::kernels::inverse;
 use crate::kernels::simd::{self, Kernel};
-use crate::kernels::vector::dot;
 use crate::optim::finite::first_non_finite;
 use crate::optim::gradients::parts;
 use crate::optim::{OptimizerError, OptimizerResult};
+use crate::problem::kronecker::form::FactorForm;
 use crate::problem::{KroneckerBlock, KroneckerFactors, OutputProducts};
 use crate::real::Real;
 use crate::variables::{Gradients, Layout, Variable};
-
-/// Largest increase of the damping with which factors are inverted; each is ten times the one before.
-const ATTEMPTS: usize = 6;
 
 /// A block with a factor that could not be inverted.
 pub(super) struct SingularBlock(pub(super) usize);
@@ -71,7 +69,7 @@ impl<T: Real> KroneckerCurvature<T> {
     /// # Errors
     ///
     /// [`OptimizerError::NoCurvature`] where a block is not of whole variables.
-    pub(super) fn new(blocks: &[KroneckerBlock], widest: [usize; 2], layout: &Layout) -> OptimizerResult<Self> {
+    pub(super) fn new(blocks: &[KroneckerBlock], rank: usize, layout: &Layout) -> OptimizerResult<Self> {
         let of_range = |range: std::ops::Range<usize>| {
             let found = layout.variables().find(|variable| variable.range() == range);
             found.ok_or_else(|| OptimizerError::NoCurvature { parameters: format!("{}..{}", range.start, range.end) })
@@ -80,11 +78,18 @@ impl<T: Real> KroneckerCurvature<T> {
             let mut ranges = block.parameters().map(of_range);
             Ok([ranges.next().transpose()?, ranges.next().transpose()?])
         };
-        let sample = KroneckerFactors::new(blocks, widest);
+        let sample = KroneckerFactors::new(blocks, rank);
         let count = sample.numbers().len();
         let variables = blocks.iter().map(of_block).collect::<OptimizerResult<_>>()?;
         let places = (0..blocks.len()).flat_map(|block| sample.places(block));
-        let size = places.filter(|(_, _, is_full)| *is_full).map(|(_, size, _)| inverse::scratch_len(size)).max();
+        let widest = blocks.iter().map(|block| block.input_size().max(block.output_size())).max().unwrap_or(0);
+        let scratch = |(_, size, form)| match form {
+            FactorForm::Diagonal => 0,
+            FactorForm::Full => inverse::scratch_len(size),
+            // Also for products with other factors of the block.
+            FactorForm::Sketch(rank) => inverse::scratch_len(rank).max(2 * rank * (widest + 1)),
+        };
+        let size = places.map(scratch).max();
         let parameters = |block: &KroneckerBlock| match *block {
             KroneckerBlock::Dense { .. } => block.input_size() * block.output_size(),
             KroneckerBlock::Embedding { .. } | KroneckerBlock::Diagonal { .. } => 0,
@@ -130,8 +135,16 @@ impl<T: Real> KroneckerCurvature<T> {
                 continue;
             }
             let kept = (1.0 - 1.0 / (counts[block] + 1) as f64).min(decay);
-            let (kept, new) = (T::from_f64(kept), T::from_f64(1.0 - kept));
-            simd::run(Average { next, now, sample: &sample.numbers()[range], kept, new });
+            let new = 1.0 - kept;
+            let from = &sample.numbers()[range.clone()];
+            for (place, _, form) in sample.places(block) {
+                let part = place.start - range.start..place.end - range.start;
+                let (next, now, sample) = (&mut next[part.clone()], &now[part.clone()], &from[part]);
+                // The second moment of the sum of two sketches is the sum of theirs in the mean, as signs are random.
+                let is_sketch = matches!(form, FactorForm::Sketch(_));
+                let [kept, new] = [kept, new].map(|share| T::from_f64(if is_sketch { share.sqrt() } else { share }));
+                simd::run(Average { next, now, sample, kept, new });
+            }
         }
     }
 
@@ -140,11 +153,10 @@ impl<T: Real> KroneckerCurvature<T> {
         let factors = self.factors.latest();
         let (mut sum, mut count) = (0.0, 0);
         for block in (0..self.active.len()).filter(|&block| self.active[block]) {
-            let [(inputs, n, full_inputs), (_, m, full_outputs)] = self.sample.places(block);
+            let [(inputs, n, of_inputs), (_, m, of_outputs)] = self.sample.places(block);
             let range = self.sample.range(block);
             let (a, g) = factors[range].split_at(inputs.len());
-            let of_inputs = if n == 0 { 1.0 } else { trace(a, (n, full_inputs)) };
-            sum += of_inputs * trace(g, (m, full_outputs));
+            sum += if n == 0 { 1.0 } else { trace(a, (n, of_inputs)) } * trace(g, (m, of_outputs));
             count += n.max(1) * m;
         }
         sum / count.max(1) as f64
@@ -177,16 +189,18 @@ impl<T: Real> KroneckerCurvature<T> {
             }
             next.copy_from_slice(&factors[range.clone()]);
             let damping = damping(variables[block][0]);
-            let [(inputs, n, full_inputs), (_, m, full_outputs)] = sample.places(block);
+            let [(inputs, n, of_inputs), (_, m, of_outputs)] = sample.places(block);
             let (a, g) = next.split_at_mut(inputs.len());
-            let shares =
-                if n == 0 { [1.0, damping] } else { shares(a, (n, full_inputs), g, (m, full_outputs), damping) };
+            let [more_inputs, more_outputs] =
+                if n == 0 { [1.0, damping] } else { shares(a, (n, of_inputs), g, (m, of_outputs), damping) };
             let fault = || SingularBlock(block);
-            let [of_inputs, of_outputs] = shares;
+            let columns = if let KroneckerBlock::Dense { inputs, .. } = sample.blocks()[block] { inputs } else { n };
             let rank_of_inputs =
-                invert_factor(a, &factors[inputs.clone()], (n, full_inputs), of_inputs, memory).ok_or_else(fault)?;
+                invert_factor(a, &factors[inputs.clone()], (n, of_inputs, columns), more_inputs, memory)
+                    .ok_or_else(fault)?;
             let outputs = &factors[inputs.end..range.end];
-            let rank_of_outputs = invert_factor(g, outputs, (m, full_outputs), of_outputs, memory).ok_or_else(fault)?;
+            let rank_of_outputs =
+                invert_factor(g, outputs, (m, of_outputs, m), more_outputs, memory).ok_or_else(fault)?;
             if active[block] {
                 effective += if n == 0 { rank_of_outputs } else { rank_of_inputs * rank_of_outputs };
             }
@@ -202,16 +216,17 @@ impl<T: Real> KroneckerCurvature<T> {
 
     /// Fills `direction` with the preconditioned gradient, where there is one.
     pub(super) fn precondition(&mut self, gradients: &Gradients<T>, direction: &mut [T]) {
-        let KroneckerCurvature { sample, inverses, variables, active, formed, matrix, product, .. } = self;
+        let KroneckerCurvature { sample, inverses, variables, active, formed, matrix, product, memory, .. } = self;
         let inverses = inverses.latest();
         for block in (0..active.len()).filter(|&block| active[block]) {
-            let [(inputs, n, full_inputs), (outputs, m, full_outputs)] = sample.places(block);
-            let (a, g) = (&inverses[inputs], &inverses[outputs]);
+            let [a, g] =
+                sample.places(block).map(|(range, size, form)| FactorInverse { numbers: &inverses[range], size, form });
+            let (n, m) = (a.size, g.size);
             let [weight, bias] = variables[block];
             let Some(weight) = weight else { continue };
             match sample.blocks()[block] {
                 KroneckerBlock::Dense { inputs, .. } => {
-                    let layer = LayerInverses { a, full_inputs, g, full_outputs, inputs };
+                    let layer = LayerInverses { a, g, inputs };
                     let is_formed = std::mem::take(&mut formed[block]);
                     let given = |variable: &Variable| Some(gradients.given(*variable)).filter(|of| !of.is_empty());
                     let [weights, offsets] = [Some(weight), bias].map(|of| of.as_ref().and_then(given));
@@ -222,7 +237,7 @@ impl<T: Real> KroneckerCurvature<T> {
                     let (no_weights, no_offsets) = matrix[..n * m].split_at(m * inputs);
                     let (weights_or, offsets_or) = (weights.unwrap_or(no_weights), offsets.unwrap_or(no_offsets));
                     let ranges = [weight.range(), bias.map_or(0..0, |bias| bias.range())];
-                    layer.direct([weights_or, offsets_or], is_formed, product, direction, &ranges);
+                    layer.direct([weights_or, offsets_or], is_formed, [product, memory], direction, &ranges);
                     for (range, gradient) in ranges.into_iter().zip([weights, offsets]) {
                         if gradient.is_none() {
                             direction[range].fill(T::ZERO);
@@ -233,13 +248,15 @@ impl<T: Real> KroneckerCurvature<T> {
                     for (range, values) in parts(gradients, weight) {
                         for (start, values) in range.step_by(columns).zip(values.chunks_exact(columns)) {
                             let row = (start - weight.range().start) / columns;
-                            apply_symmetric(g, full_outputs, a[row], values, &mut direction[start..start + columns]);
+                            let to = &mut direction[start..start + columns];
+                            g.times(values, 1, to, memory);
+                            to.iter_mut().for_each(|number| *number *= a.numbers[row]);
                         }
                     }
                 }
                 KroneckerBlock::Diagonal { .. } => {
                     let to = direction[weight.range()].iter_mut();
-                    to.zip(gradients.given(weight)).zip(g).for_each(|((to, &number), &g)| *to = number * g);
+                    to.zip(gradients.given(weight)).zip(g.numbers).for_each(|((to, &number), &g)| *to = number * g);
                 }
             }
         }
@@ -263,57 +280,18 @@ impl<T: Real> KroneckerCurvature<T> {
     }
 }
 
-/// `to = factor · G⁻¹ values`.
-fn apply_symmetric<T: Real>(inverse: &[T], is_full: bool, factor: T, values: &[T], to: &mut [T]) {
-    if is_full {
-        for (to, row) in to.iter_mut().zip(inverse.chunks_exact(values.len())) {
-            *to = factor * dot(row, values);
-        }
-    } else {
-        to.iter_mut().zip(values.iter().zip(inverse)).for_each(|(to, (&value, &g))| *to = factor * value * g);
-    }
-}
-
 /// Returns the shares of the damping: `π √λ` for the input factor and `√λ / π` for the output factor, where `π` makes up for
 /// their scales.
-fn shares<T: Real>(a: &[T], (n, full_a): (usize, bool), g: &[T], (m, full_g): (usize, bool), damping: f64) -> [f64; 2] {
-    let ratio = (trace(a, (n, full_a)) / n as f64) / (trace(g, (m, full_g)) / m as f64);
+fn shares<T: Real>(
+    a: &[T],
+    (n, of_inputs): (usize, FactorForm),
+    g: &[T],
+    (m, of_outputs): (usize, FactorForm),
+    damping: f64,
+) -> [f64; 2] {
+    let ratio = (trace(a, (n, of_inputs)) / n as f64) / (trace(g, (m, of_outputs)) / m as f64);
     let pi = if ratio > 0.0 && ratio.is_finite() { ratio.sqrt() } else { 1.0 };
     [pi * damping.sqrt(), damping.sqrt() / pi]
-}
-
-/// The sum of the diagonal of a factor, which may be all that there is of it.
-fn trace<T: Real>(factor: &[T], (size, is_full): (usize, bool)) -> f64 {
-    let stride = if is_full { size + 1 } else { 1 };
-    factor.iter().step_by(stride).map(|number| number.to_f64()).sum()
-}
-
-/// Overwrites a copy of a factor with its damped inverse. Returns the factor's effective rank, `n − damping · tr(inverse)`.
-fn invert_factor<T: Real>(
-    copy: &mut [T],
-    factor: &[T],
-    (size, is_full): (usize, bool),
-    damping: f64,
-    memory: &mut [T],
-) -> Option<f64> {
-    let rank = |inverse: &[T], damping: f64| size as f64 - damping * trace(inverse, (size, is_full));
-    if !is_full {
-        let more = T::from_f64(damping);
-        copy.iter_mut().for_each(|number| *number = (*number + more).recip());
-        return copy.iter().all(|number| number.is_finite()).then(|| rank(copy, damping));
-    }
-    // A smaller damping would be lost in the rounding error of the factor.
-    let mut damping = damping.max(T::EPSILON.to_f64() * trace(factor, (size, is_full)) / size as f64);
-    for _ in 0..ATTEMPTS {
-        let more = T::from_f64(damping);
-        copy.iter_mut().step_by(size + 1).for_each(|number| *number += more);
-        if invert(copy, size, memory) {
-            return Some(rank(copy, damping));
-        }
-        damping *= 10.0;
-        copy.copy_from_slice(factor);
-    }
-    None
 }
 
 /// `next = kept · now + new · sample`.

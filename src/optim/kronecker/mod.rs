@@ -1,6 +1,7 @@
 //! Levenberg–Marquardt with Kronecker factors of the Gauss–Newton matrix.
 
 mod curvature;
+mod factor_inverse;
 mod layer_inverses;
 mod memory;
 mod optimizer;
@@ -57,7 +58,7 @@ const SLOT: &str = "momentum";
 ///
 /// | layer | factors |
 /// |---|---|
-/// | dense | full matrices; diagonal beyond [a width](Self::with_widest_full_factors) |
+/// | dense | matrices; a [sketch](Self::with_factor_rank) where that is much cheaper |
 /// | convolution | the same, for positions that are uncorrelated (Grosse & Martens 2016) |
 /// | embedding | `A` diagonal; rows that are not looked up stay as they are |
 /// | normalisation, other variables | the diagonal of the Gauss–Newton matrix |

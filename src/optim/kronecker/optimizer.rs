@@ -119,7 +119,7 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
         if !state.variables.is_empty() {
             let restored = memory.insert(KroneckerMemory::new(&settings, variables));
             restored.layout.check_state(state)?;
-            restored.take_over(from, settings.widest)?;
+            restored.take_over(from, settings.rank)?;
         }
         *self = KroneckerLevenbergMarquardt { settings, iterations: state.iterations, memory };
         Ok(())

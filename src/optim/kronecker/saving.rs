@@ -16,12 +16,11 @@ const MOST: u64 = 1 << 53;
 
 impl<T> KroneckerLevenbergMarquardt<T> {
     /// Settings that are no hyperparameters, as numbers.
-    pub(super) fn fixed_settings(&self) -> [f64; 5] {
+    pub(super) fn fixed_settings(&self) -> [f64; 4] {
         let is_quadratic = f64::from(u8::from(self.settings.step == KroneckerStep::Quadratic));
-        let [inputs, outputs] = self.settings.widest.map(|width| width as f64);
         // In halves, which are exact.
         let [low, high] = [self.settings.seed & 0xffff_ffff, self.settings.seed >> 32].map(|half| half as f64);
-        [is_quadratic, inputs, outputs, low, high]
+        [is_quadratic, self.settings.rank as f64, low, high]
     }
 }
 
@@ -40,7 +39,7 @@ impl<T: Real> KroneckerMemory<T> {
     }
 
     /// Reads slot, scalars and curvature.
-    pub(super) fn take_over(&mut self, mut from: StateReader<'_, T>, widest: [usize; 2]) -> OptimizerResult<()> {
+    pub(super) fn take_over(&mut self, mut from: StateReader<'_, T>, rank: usize) -> OptimizerResult<()> {
         let velocity = from.slot(SLOT, self.velocity.len())?;
         self.velocity.copy_from_slice(velocity);
         let Ok(scalars) = from.numbers("scalars")?.try_into() else { return refuse("scalars are not eleven numbers") };
@@ -54,7 +53,7 @@ impl<T: Real> KroneckerMemory<T> {
         let blocks: Option<Vec<_>> =
             blocks.iter().map(|&numbers| KroneckerBlock::from_numbers(numbers, parameters)).collect();
         let Some(blocks) = blocks.filter(|_| rest.is_empty()) else { return refuse("blocks are none") };
-        let mut curvature = KroneckerCurvature::new(&blocks, widest, &self.layout)?;
+        let mut curvature = KroneckerCurvature::new(&blocks, rank, &self.layout)?;
         let counts = from.numbers("counts")?;
         if counts.len() != blocks.len() {
             return refuse(format!("it has {} counts of {} blocks", counts.len(), blocks.len()));

@@ -5,7 +5,7 @@ use crate::optim::hyperparameter_table::HyperparameterTable;
 use crate::optim::{
     Hyperparameter, HyperparameterDomain, HyperparameterError, HyperparameterSpec, NonFinite, hyperparameter_builders,
 };
-use crate::problem::kronecker::cost::WIDEST;
+use crate::problem::kronecker::form::RANK;
 use crate::real::Real;
 
 /// All hyperparameters.
@@ -49,8 +49,8 @@ pub(super) struct KroneckerSettings {
     pub(super) exclusions: Vec<String>,
     pub(super) step: KroneckerStep,
     pub(super) non_finite: NonFinite,
-    /// Most numbers of a full input factor, and of a full output factor.
-    pub(super) widest: [usize; 2],
+    /// Rows of a sketch.
+    pub(super) rank: usize,
     pub(super) seed: u64,
 }
 
@@ -78,7 +78,7 @@ impl Default for KroneckerSettings {
             exclusions: Vec::new(),
             step: KroneckerStep::default(),
             non_finite: NonFinite::default(),
-            widest: WIDEST,
+            rank: RANK,
             seed: 0,
         }
     }
@@ -169,10 +169,10 @@ impl<T: Real> KroneckerLevenbergMarquardt<T> {
         self.with_hyperparameter("model_interval", steps as f64)
     }
 
-    /// Most inputs, the bias included, and most outputs of a layer whose factors are full matrices; 300 and 1024 unless set.
-    /// Beyond, a factor is diagonal.
-    pub fn with_widest_full_factors(self, inputs: usize, outputs: usize) -> Self {
-        self.changed(|settings| settings.widest = [inputs, outputs])
+    /// Rows of the sketch `S` that stands for a factor `A ≈ SᵀS` where a step with the matrix itself is estimated to cost more than twice
+    /// as much, as with several hundred inputs or outputs; 32 unless set. With more rows than inputs, all factors are matrices. At least 1.
+    pub fn with_factor_rank(self, rank: usize) -> Self {
+        self.changed(|settings| settings.rank = rank.max(1))
     }
 
     /// Policy for NaN and infinity; an error unless set.

@@ -42,7 +42,7 @@ impl<T: Real> KroneckerMemory<T> {
         let is_new = self.curvature.is_none();
         let mut curvature = match self.curvature.take() {
             Some(curvature) => curvature,
-            None => KroneckerCurvature::new(problem.kronecker_blocks(), settings.widest, &self.layout)?,
+            None => KroneckerCurvature::new(problem.kronecker_blocks(), settings.rank, &self.layout)?,
         };
         let outcome = self.step_with(&mut curvature, settings, (steps, now), problem, variables);
         if outcome.is_err() {

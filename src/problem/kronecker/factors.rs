@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use super::KroneckerBlock;
+use super::form::{FactorForm, forms};
+use super::sketch::{Sample, Sketch};
 use crate::kernels::simd::{self, Kernel};
 use crate::real::Real;
 
@@ -16,6 +18,9 @@ pub struct KroneckerFactors<T> {
     numbers: Vec<T>,
     /// Number of samples of the batch.
     batch: usize,
+    /// The samples at hand, and how often rows of theirs were added to sketches.
+    samples: Vec<Sample>,
+    uses: usize,
     /// Scratch for weighted rows, for ones, and for sums that are not needed.
     rows: Vec<T>,
     ones: Vec<T>,
@@ -27,7 +32,7 @@ pub struct KroneckerFactors<T> {
 struct FactorRange {
     range: Range<usize>,
     size: usize,
-    is_full: bool,
+    form: FactorForm,
 }
 
 /// One factor of a block.
@@ -37,32 +42,29 @@ pub enum KroneckerFactor<'a, T> {
     Full(&'a [T]),
     /// A diagonal matrix.
     Diagonal(&'a [T]),
+    /// The matrix `SᵀS` of a sketch `S`, row after row; the column of a bias comes after all others.
+    Sketch(&'a [T]),
     /// The number one.
     One,
 }
 
 impl<T: Real> KroneckerFactors<T> {
-    /// Zero factors of these blocks. Input factors of more entries than the first of `widest` are diagonal, and output
-    /// factors of more than the second.
-    pub fn new(blocks: &[KroneckerBlock], widest: [usize; 2]) -> Self {
+    /// Zero factors of these blocks. A factor that costs much less as a sketch of `rank` rows than as a matrix is one.
+    pub fn new(blocks: &[KroneckerBlock], rank: usize) -> Self {
         let mut end = 0;
-        let mut place = |size: usize, is_full: bool| {
+        let mut place = |(size, form): (usize, FactorForm)| {
             let start = end;
-            end += if is_full { size * size } else { size };
-            FactorRange { range: start..end, size, is_full }
+            end += form.len(size);
+            FactorRange { range: start..end, size, form }
         };
-        let mut of_block = |block: &KroneckerBlock| {
-            let (inputs, outputs) = (block.input_size(), block.output_size());
-            let is_dense = matches!(block, KroneckerBlock::Dense { .. });
-            let is_diagonal = matches!(block, KroneckerBlock::Diagonal { .. });
-            [place(inputs, is_dense && inputs <= widest[0]), place(outputs, !is_diagonal && outputs <= widest[1])]
-        };
-        let places = blocks.iter().map(&mut of_block).collect();
+        let places = blocks.iter().map(|block| forms(block, rank).map(&mut place)).collect();
         KroneckerFactors {
             blocks: blocks.to_vec(),
             places,
             numbers: vec![T::ZERO; end + 2],
             batch: 0,
+            samples: Vec::new(),
+            uses: 0,
             rows: Vec::new(),
             ones: Vec::new(),
             spare: Vec::new(),
@@ -81,10 +83,11 @@ impl<T: Real> KroneckerFactors<T> {
 
     /// Input and output factor of a block.
     pub fn of(&self, block: usize) -> [KroneckerFactor<'_, T>; 2] {
-        self.places[block].each_ref().map(|place| match (&self.numbers[place.range.clone()], place.is_full) {
+        self.places[block].each_ref().map(|place| match (&self.numbers[place.range.clone()], place.form) {
             ([], _) => KroneckerFactor::One,
-            (numbers, true) => KroneckerFactor::Full(numbers),
-            (numbers, false) => KroneckerFactor::Diagonal(numbers),
+            (numbers, FactorForm::Full) => KroneckerFactor::Full(numbers),
+            (numbers, FactorForm::Diagonal) => KroneckerFactor::Diagonal(numbers),
+            (numbers, FactorForm::Sketch(rank)) => KroneckerFactor::Sketch(&numbers[..rank * place.size]),
         })
     }
 
@@ -99,9 +102,9 @@ impl<T: Real> KroneckerFactors<T> {
         inputs.range.start..outputs.range.end
     }
 
-    /// Entries of a block's input and output factor among all, with the size, and whether it is full.
-    pub(crate) fn places(&self, block: usize) -> [(Range<usize>, usize, bool); 2] {
-        self.places[block].each_ref().map(|place| (place.range.clone(), place.size, place.is_full))
+    /// Entries of a block's input and output factor among all, with the size and the form.
+    pub(crate) fn places(&self, block: usize) -> [(Range<usize>, usize, FactorForm); 2] {
+        self.places[block].each_ref().map(|place| (place.range.clone(), place.size, place.form))
     }
 
     /// All sums, and the samples' weight and number, which ranks add up before [`finish`](Self::finish).
@@ -114,8 +117,12 @@ impl<T: Real> KroneckerFactors<T> {
         self.numbers.fill(T::ZERO);
     }
 
-    /// Counts samples with these roots of their weights.
-    pub fn add_samples(&mut self, root_weights: &[T]) {
+    /// Counts samples with these roots of their weights, whose rows come next. Each is given by its place in the batch and by random bits,
+    /// the same on all ranks, from which the signs in sketches are taken.
+    pub fn add_samples(&mut self, samples: impl IntoIterator<Item = (usize, u64)>, root_weights: &[T]) {
+        self.samples.clear();
+        self.samples.extend(samples.into_iter().map(|(place, bits)| Sample { place, bits }));
+        self.uses = 0;
         let end = self.numbers.len();
         self.numbers[end - 2] += root_weights.iter().map(|&root| root * root).sum::<T>();
         self.numbers[end - 1] += T::from_f64(root_weights.len() as f64);
@@ -130,9 +137,14 @@ impl<T: Real> KroneckerFactors<T> {
         let KroneckerBlock::Dense { inputs, .. } = self.blocks[block] else {
             panic!("block {block} has no inputs of a dense layer");
         };
-        let KroneckerFactors { places, numbers, rows, ones, spare, .. } = self;
+        let KroneckerFactors { places, numbers, rows, ones, spare, samples, uses, .. } = self;
         let place = &places[block][0];
         let sums = &mut numbers[place.range.clone()];
+        if let FactorForm::Sketch(rank) = place.form {
+            *uses += 1;
+            return Sketch { numbers: sums, rank, columns: inputs }
+                .add(x, (samples, *uses), |sample| root_weights[sample]);
+        }
         let count = x.len() / inputs;
         let is_weighted = root_weights.iter().any(|&root| root != T::ONE);
         let ones = at_least(ones, count, T::ONE);
@@ -149,7 +161,7 @@ impl<T: Real> KroneckerFactors<T> {
         } else {
             (x, &*ones)
         };
-        if place.is_full {
+        if place.form == FactorForm::Full {
             // The sums of the inputs themselves, which the bias goes with, come after the matrix until the end.
             let (gram, rest) = sums.split_at_mut(inputs * inputs);
             if place.size > inputs {
@@ -174,12 +186,17 @@ impl<T: Real> KroneckerFactors<T> {
     pub fn add_sensitivities(&mut self, block: usize, delta: &[T]) {
         let place = &self.places[block][1];
         let (size, sums) = (place.size, &mut self.numbers[place.range.clone()]);
-        if place.is_full {
-            let count = delta.len() / size;
-            let ones = at_least(&mut self.ones, count, T::ONE);
-            T::add_products(sums, at_least(&mut self.spare, size, T::ZERO), delta, ones);
-        } else {
-            simd::run(SquareSums { sums, rows: delta });
+        match place.form {
+            FactorForm::Full => {
+                let count = delta.len() / size;
+                let ones = at_least(&mut self.ones, count, T::ONE);
+                T::add_products(sums, at_least(&mut self.spare, size, T::ZERO), delta, ones);
+            }
+            FactorForm::Diagonal => simd::run(SquareSums { sums, rows: delta }),
+            FactorForm::Sketch(rank) => {
+                self.uses += 1;
+                Sketch { numbers: sums, rank, columns: size }.add(delta, (&self.samples, self.uses), |_| T::ONE);
+            }
         }
     }
 
@@ -217,32 +234,37 @@ impl<T: Real> KroneckerFactors<T> {
             let positions = T::from_f64(block.positions() as f64);
             let sums = &mut numbers[inputs.range.clone()];
             if let KroneckerBlock::Dense { bias: Some(_), inputs: n, .. } = *block
-                && inputs.is_full
+                && inputs.form == FactorForm::Full
             {
                 append_column(sums, n);
             }
-            scale(sums, inverse(weight));
+            inputs.scale(sums, inverse(weight));
             if let KroneckerBlock::Dense { bias: Some(_), .. } = block
+                && !matches!(inputs.form, FactorForm::Sketch(_))
                 && let Some(last) = sums.last_mut()
             {
                 *last = positions;
             }
             fill_upper(sums, inputs);
             let sums = &mut numbers[outputs.range.clone()];
-            scale(sums, rows / positions);
+            outputs.scale(sums, rows / positions);
             fill_upper(sums, outputs);
         }
     }
 }
 
-fn scale<T: Real>(numbers: &mut [T], factor: T) {
-    numbers.iter_mut().for_each(|number| *number *= factor);
+impl FactorRange {
+    /// Multiplies the factor.
+    fn scale<T: Real>(&self, numbers: &mut [T], factor: T) {
+        let factor = if let FactorForm::Sketch(_) = self.form { factor.sqrt() } else { factor };
+        numbers.iter_mut().for_each(|number| *number *= factor);
+    }
 }
 
 /// Copies the lower triangle of a full factor to the upper.
 fn fill_upper<T: Real>(matrix: &mut [T], place: &FactorRange) {
     let n = place.size;
-    for i in 1..if place.is_full { n } else { 0 } {
+    for i in 1..if place.form == FactorForm::Full { n } else { 0 } {
         let (above, row) = matrix.split_at_mut(i * n);
         for (above, &entry) in above.chunks_exact_mut(n).zip(&row[..i]) {
             above[i] = entry;

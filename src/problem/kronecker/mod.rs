@@ -3,7 +3,9 @@
 mod block;
 pub(crate) mod cost;
 mod factors;
+pub(crate) mod form;
 pub(crate) mod output_products;
+mod sketch;
 
 pub use block::KroneckerBlock;
 pub use factors::{KroneckerFactor, KroneckerFactors};

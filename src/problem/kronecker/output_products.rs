@@ -1,5 +1,6 @@
 //! Gradients of layers times the inverses of their output factors, summed over samples.
 
+use super::form::FactorForm;
 use super::{KroneckerBlock, KroneckerFactors};
 use crate::kernels::Factor;
 use crate::real::Real;
@@ -38,8 +39,8 @@ pub struct OutputProducts<'a, T> {
 impl<T: Real> OutputProducts<'_, T> {
     /// Returns true if the product of this block is to be formed from a batch of `samples` samples.
     pub fn is_wanted(&self, block: usize, samples: usize) -> bool {
-        let [_, (_, _, is_full)] = self.factors.places(block);
-        self.whole[block] && is_full && is_cheaper_by_rows(&self.factors.blocks()[block], samples)
+        let [_, (_, _, form)] = self.factors.places(block);
+        self.whole[block] && form == FactorForm::Full && is_cheaper_by_rows(&self.factors.blocks()[block], samples)
     }
 
     /// Adds rows of the batch to the product of a block that is [wanted](Self::is_wanted): output sensitivities by the loss, and inputs, a
@@ -52,8 +53,8 @@ impl<T: Real> OutputProducts<'_, T> {
         let KroneckerBlock::Dense { weight, inputs, outputs, .. } = self.factors.blocks()[block] else {
             panic!("block {block} is not of a dense layer");
         };
-        let [_, (place, _, is_full)] = self.factors.places(block);
-        assert!(is_full, "block {block} has a diagonal output factor");
+        let [_, (place, _, form)] = self.factors.places(block);
+        assert_eq!(form, FactorForm::Full, "the output factor of block {block} is no matrix");
         let product = &mut self.scratch[..delta.len()];
         T::multiply(product, false, Factor::Plain(delta), &self.inverses[place], outputs, outputs);
         let is_begun = std::mem::replace(&mut self.formed[block], true);
@@ -84,7 +85,7 @@ mod tests {
     #[test]
     fn rows_come_to_the_gradient_times_the_inverse() {
         let (inputs, outputs) = (5, 4);
-        let factors = KroneckerFactors::<f64>::new(&[dense(inputs, outputs, 1)], [300, 1024]);
+        let factors = KroneckerFactors::<f64>::new(&[dense(inputs, outputs, 1)], 128);
         let inverses: Vec<f64> = {
             let [_, (place, ..)] = factors.places(0);
             let symmetric = |i: usize, j: usize| 1.0 / (1.0 + i as f64 + j as f64);
