@@ -1,4 +1,4 @@
-//! Curves: the response as a function of predictors and parameters, by the ways it can be written.
+//! Curves: responses as functions of predictors and parameters.
 
 use super::GlobalCurve;
 use super::complex::evaluate_programs;
@@ -16,8 +16,8 @@ use crate::scalar::Scalar;
 /// A model written once for every scalar: the library evaluates it with floats, with numbers that carry derivatives, and with
 /// registers full of either, for several points or fits at once.
 ///
-/// It cannot branch, then, on what it computes; [`Scalar::select_less`] takes one of two values instead. Mark `response`, and what
-/// it calls, `#[inline(always)]`: what is not inlined does not have the wide registers, and is slower by an order of magnitude.
+/// The code cannot branch on computed values; use [`Scalar::select_less`] to select one of two values. Mark `response` and all functions it
+/// calls `#[inline(always)]`: code that is not inlined cannot use the wide registers and is about 10 times slower.
 ///
 /// Optimised builds use the widest registers of the processor. The environment variable `MARQUARDT_REGISTERS`, read once, lowers
 /// that to `portable`, `avx2` or `avx512`, but never takes registers that the processor lacks. Builds with debug assertions use
@@ -77,7 +77,7 @@ pub trait Model<T: Real>: Send + Sync {
     }
 }
 
-/// A curve as the fit uses it: responses to rows of predictors, and their derivatives.
+/// Interface of a curve for the fit: responses at rows of predictors, and their derivatives.
 ///
 /// The constructors of [`CurveFit`](crate::CurveFit) make one from a model or a closure; implement it to write the
 /// derivatives by hand. With the feature `rayon`, many rows are evaluated on all cores.

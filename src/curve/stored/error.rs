@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoredFitError {
-    /// The text is no stored fit.
+    /// The text is not a stored fit.
     #[cfg(feature = "json")]
     #[error("it is no stored fit: {0}")]
     Json(#[from] serde_json::Error),
