@@ -26,7 +26,7 @@ pub enum Warning {
         /// [`R²`](super::FittedCurve::r_squared), below zero; `None` under a robust loss, whose value is compared instead.
         r_squared: Option<f64>,
     },
-    /// The parameter ran away: it is very large, and the fit does not get worse if it grows further.
+    /// The parameter ran away: it is far from zero or from its start, and the cost does not rise if it moves further away.
     ///
     /// Its standard error is more than 100 times its value, and the cost does not rise if it moves away from zero by that error, or twice
     /// as far with at least twice the error; or it has at least doubled since the start, and its correlation with such a parameter is

@@ -1,4 +1,4 @@
-//! A Jacobian of small dense blocks, each residual block with a few blocks of columns.
+//! Jacobians of small dense blocks: each residual block depends on a few blocks of columns.
 
 use std::ops::Range;
 

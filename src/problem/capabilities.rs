@@ -6,7 +6,8 @@ use super::{BlockJacobian, ConcurrentRows, EvaluationError, JacobianProducts};
 use crate::distributed::Communicator;
 use crate::real::Real;
 
-/// Abilities of a [`LeastSquares`](crate::LeastSquares) problem besides its rows. Each method has a default: the problem cannot do it.
+/// Optional capabilities of a [`LeastSquares`](crate::LeastSquares) problem besides its rows. By default, each method returns that the
+/// problem lacks the capability.
 ///
 /// ```
 /// use marquardt::problem::Capabilities;

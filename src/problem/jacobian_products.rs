@@ -1,4 +1,4 @@
-//! A Jacobian that is multiplied by without being formed.
+//! Products with a Jacobian that is not formed.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use crate::real::Real;
 /// smaller. Any [`LeastSquares`](crate::LeastSquares) problem may, by returning itself from
 /// [`products`](crate::problem::Capabilities::products); a sparse Jacobian is another example.
 ///
-/// Only `Jᵀu` has to be known: what another library gives by a backward pass. [`row_gram`](Self::row_gram) and its blocks are
-/// optional; a problem without them is solved by truncated conjugate gradients on `JᵀJ`
+/// Only `Jᵀu` is required, for example from the backward pass of another library. [`row_gram`](Self::row_gram) and its blocks are optional;
+/// a problem without them is solved by truncated conjugate gradients on `JᵀJ`
 /// ([`LinearForm::TruncatedConjugateGradients`](crate::linear::LinearForm::TruncatedConjugateGradients)). [`multiply`](Self::multiply) is
 /// optional where residuals may be differenced.
 ///
-/// The engine calls [`linearize_products`](Self::linearize_products) for a point, and then multiplies by the Jacobian
-/// there, whatever else is evaluated in between.
+/// The solver calls [`linearize_products`](Self::linearize_products) for a point, and later requests products with the Jacobian at that
+/// point. It may evaluate other points in between.
 ///
 /// # Ranks
 ///

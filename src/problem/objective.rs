@@ -6,11 +6,10 @@ use super::{EvaluationError, KroneckerFactored, LeastSquares, NotKroneckerFactor
 use crate::real::Real;
 use crate::variables::Gradients;
 
-/// One minibatch, as an optimizer sees it: it pulls the loss, the gradient, or the residuals with their Jacobian.
+/// Objective of an optimizer step, usually one minibatch. It provides the loss, the gradient, or the residuals with their Jacobian.
 ///
-/// First-order optimizers ask for the gradient, Levenberg–Marquardt for the [`least_squares`](Self::least_squares) form,
-/// and so one training loop serves both. `x` is always the flat vector of all
-/// [`Variables`](crate::Variables), frozen ones included.
+/// First-order optimizers use the gradient, and Levenberg–Marquardt uses the [`least_squares`](Self::least_squares) form, so that one
+/// training loop serves both. `x` is always the flat vector of all [`Variables`](crate::Variables), frozen ones included.
 pub trait Objective<T: Real> {
     /// The loss at `x`.
     fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError>;

@@ -48,15 +48,15 @@ pub trait DampedSystem<T: Real> {
 /// Outcome of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<T> {
-    /// The damping it was made with.
+    /// Damping `λ` of the step.
     pub lambda: T,
     /// Its length `‖Dδ‖`, before training applies a learning rate, momentum or clipping.
     pub length: T,
-    /// The derivative of the cost along it at its start, `(Jᵀr)ᵀδ`, negative.
+    /// Derivative of the cost along the step at its start, `(Jᵀr)ᵀδ`; negative.
     pub slope: T,
     /// Reduction of the cost that the linear model predicted.
     pub predicted: T,
-    /// The reduction that came, negative when the cost rose; `-∞` when the trial point could not be used.
+    /// Actual reduction of the cost, negative if the cost rose; `-∞` if the trial point could not be used.
     pub actual: T,
     /// The step was taken.
     pub accepted: bool,
@@ -78,9 +78,8 @@ impl<T: Real> Trial<T> {
 
 /// A rule for the damping.
 ///
-/// Implement it to bring a rule of your own to
-/// [`LevenbergMarquardt::with_damping`](crate::LevenbergMarquardt::with_damping). Solvers are shared by threads, and so are
-/// policies. For training, a policy owns all that it refers to.
+/// Implement it to use your own rule with [`LevenbergMarquardt::with_damping`](crate::LevenbergMarquardt::with_damping). Threads share
+/// solvers and their policies, hence `Send + Sync`. In training, a policy must not borrow (`'static`).
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;
