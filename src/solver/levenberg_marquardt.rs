@@ -216,8 +216,7 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.gtol = gtol)
     }
 
-    /// Sets the tolerance of the step, relative to the point: the solve ends once `‖Dδ‖ ≤ xtol ‖Dx‖`, with the scaling `D`. Default:
-    /// rounding level.
+    /// Sets the tolerance of the step, relative to the point: the solve ends once `‖Dδ‖ ≤ xtol ‖Dx‖`, with the scaling `D`. Default `ε`.
     #[doc(alias = "parameter_tolerance")]
     pub fn with_xtol(self, xtol: T) -> Self {
         self.set(|settings| settings.xtol = xtol)
