@@ -76,7 +76,7 @@ impl HyperparameterSpec {
     }
 }
 
-/// Values that a hyperparameter may have. Nothing may be NaN or infinite.
+/// Domain of a hyperparameter. NaN and infinite values are never allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HyperparameterDomain {

@@ -9,7 +9,7 @@ use std::fmt;
 pub enum StopReason {
     /// All epochs are done.
     Completed,
-    /// A [`CancelToken`](crate::solver::CancelToken) was used. The training can be gone on with, from its checkpoint.
+    /// A [`CancelToken`](crate::solver::CancelToken) was used. The training can be resumed from its checkpoint.
     Cancelled,
     /// A callback ended it.
     Callback {

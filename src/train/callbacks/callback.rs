@@ -8,10 +8,10 @@ use crate::pass_on::{behind_pointer, pass_on};
 use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
-/// Looks on at a training, and may change the variables and the optimizer's hyperparameters, or stop it.
+/// Observer of a training, which may change the variables and the hyperparameters of the optimizer, or stop the training.
 ///
-/// Callbacks are called in the order in which they were added. An error of one ends the training. Over several ranks, they
-/// are called on each, and should do the same there, but for what only the [first](Context::is_root) does.
+/// Callbacks are called in the order in which they were added. An error of a callback ends the training. With several ranks, callbacks are
+/// called on every rank and must do the same on all, except for work of the [first rank](Context::is_root) alone, such as writing files.
 ///
 /// ```
 /// use marquardt::{LevenbergMarquardt, Variables};

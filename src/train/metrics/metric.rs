@@ -6,7 +6,7 @@ use crate::nn::{Predictions, Targets};
 use crate::real::Real;
 use crate::train::Mode;
 
-/// A measure of outputs against targets, fed minibatch by minibatch.
+/// Metric: compares outputs with targets, minibatch by minibatch.
 ///
 /// ```
 /// use marquardt::Variables;
