@@ -9,7 +9,7 @@ use super::criteria::NoiseKind;
 use crate::digits::number;
 use crate::real::Real;
 
-/// Reasons for which fits cannot be compared.
+/// Reasons why fits cannot be compared.
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ComparisonError {

@@ -8,7 +8,7 @@ use crate::distributed::{CommunicatorError, RankError};
 use crate::problem::RobustScaleError;
 use crate::solver::SolveError;
 
-/// Reasons for which a curve could not be fitted.
+/// Reasons why a curve could not be fitted.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CurveError {

@@ -51,7 +51,7 @@ struct DataSet<'a, T: Real> {
     checked: Result<CheckedFit<'a, T>, CurveError>,
 }
 
-/// Reasons for which data sets cannot be fitted together.
+/// Reasons why data sets cannot be fitted together.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GlobalError {

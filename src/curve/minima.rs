@@ -40,7 +40,7 @@ pub struct Minimum<T> {
 pub struct FailedStart<T> {
     /// All parameters of the curve at the start.
     pub start: Vec<T>,
-    /// Reason for which the fit failed.
+    /// Reason why the fit failed.
     pub reason: FitFailure,
     /// Best point reached; `None` if the fit could not start.
     pub end: Option<Vec<T>>,

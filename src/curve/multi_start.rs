@@ -42,7 +42,7 @@ struct StartRange<T> {
     is_logarithmic: bool,
 }
 
-/// Reasons for which there is no fit from many starts.
+/// Reasons why there is no fit from many starts.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MultiStartError {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::problem::EvaluationError;
 
-/// Reasons for which a plot could not be made or saved.
+/// Reasons why a plot could not be made or saved.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {

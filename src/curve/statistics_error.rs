@@ -7,7 +7,7 @@ use super::quoted::quoted;
 
 use crate::problem::EvaluationError;
 
-/// Reasons for which a statistic of a fit is not available.
+/// Reasons why a statistic of a fit is not available.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StatisticsError {

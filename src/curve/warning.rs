@@ -13,7 +13,7 @@ use crate::solver::Status;
 pub enum Warning {
     /// The solve did not end at a minimum.
     NotConverged {
-        /// Reason for which it ended.
+        /// Reason why it ended.
         status: Status,
     },
     /// The solve ended at a point where the remaining gradient is smaller than its rounding error.

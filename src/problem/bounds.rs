@@ -40,7 +40,7 @@ pub enum BoundSide {
     Upper,
 }
 
-/// Reasons for which bounds are not accepted.
+/// Reasons why bounds are not accepted.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BoundsError {

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::lists::Lists;
 
-/// Reasons for which a sparsity pattern is not accepted.
+/// Reasons why a sparsity pattern is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SparsityError {

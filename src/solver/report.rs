@@ -44,7 +44,7 @@ impl AddAssign for Evaluations {
 pub struct Report<T, V = Vec<T>> {
     /// The best point found, for every status.
     pub x: V,
-    /// Reason for which the solve ended.
+    /// Reason why the solve ended.
     pub status: Status,
     /// `½‖r‖²` at [`x`](Self::x), or the value of the problem's own loss.
     pub cost: T,
@@ -136,7 +136,7 @@ impl<T: Real, V> Report<T, V> {
     }
 }
 
-/// Reason for which a solve is the last of several.
+/// Reason why a solve is the last of several.
 #[derive(Debug, Error)]
 #[error("a further solve could not begin: {0}")]
 struct NoFurtherSolve(#[source] SolveError);

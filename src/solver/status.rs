@@ -1,8 +1,8 @@
-//! Reasons for which a solve ends.
+//! Reasons why a solve ends.
 
 use std::fmt;
 
-/// Reason for which a solve ended. The best point is in the report for every one of them.
+/// Reason why a solve ended. The best point is in the report for every one of them.
 ///
 /// # The first-order test
 ///

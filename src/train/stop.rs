@@ -1,8 +1,8 @@
-//! Reasons for which a training ends.
+//! Reasons why a training ends.
 
 use std::fmt;
 
-/// Reason for which a training ended.
+/// Reason why a training ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

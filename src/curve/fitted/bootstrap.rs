@@ -22,7 +22,7 @@ pub struct Bootstrap<T> {
 pub struct FailedReplicate {
     /// Index of the replicate, from 0.
     pub index: usize,
-    /// Reason for which its fit failed.
+    /// Reason why its fit failed.
     pub reason: FitFailure,
 }
 

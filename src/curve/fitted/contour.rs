@@ -28,7 +28,7 @@ pub struct Contour<T> {
 pub struct ContourPoint<T> {
     /// The values of the two parameters; infinite where the region is [open](IntervalEnd::Open) in this direction.
     pub at: [T; 2],
-    /// Reason for which the region ends there.
+    /// Reason why the region ends there.
     pub end: IntervalEnd,
 }
 

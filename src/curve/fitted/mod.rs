@@ -75,7 +75,7 @@ pub struct FittedCurve<'a, T: Real> {
     pub(super) report: Report<T>,
     /// The attempts that led here.
     pub(super) attempts: Attempts,
-    /// Reason for which nothing is known of the covariance.
+    /// Reason why nothing is known of the covariance.
     covariance_error: Option<Box<CovarianceError>>,
     /// Sums of squares over all responses.
     squares: Squares<T>,
@@ -145,7 +145,7 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         self.attempts
     }
 
-    /// Reason for which the covariance could not be computed, such as a derivative that is not finite at the end of the solve; the
+    /// Reason why the covariance could not be computed, such as a derivative that is not finite at the end of the solve; the
     /// report prints it. `None` for nearly all fits.
     pub fn covariance_error(&self) -> Option<&CovarianceError> {
         self.covariance_error.as_deref()

@@ -10,7 +10,7 @@ use crate::curve::estimate::quantile;
 use crate::real::Real;
 use crate::solver::{SolveError, Status};
 
-/// Reason for which a profile or a contour ends where it does.
+/// Reason why a profile or a contour ends where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IntervalEnd {
     /// The level is reached.
@@ -63,7 +63,7 @@ pub struct ProfilePoint<T> {
     pub parameters: Vec<T>,
 }
 
-/// Reasons for which there is no profile, or no contour.
+/// Reasons why there is no profile, or no contour.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProfileError {
@@ -124,7 +124,7 @@ pub enum ProfileError {
     NotConverged {
         /// The parameters held, and where.
         held: String,
-        /// Reason for which the solve ended.
+        /// Reason why the solve ended.
         status: Status,
     },
     /// The profile has a jump: on one side of it, the other parameters end in another minimum.

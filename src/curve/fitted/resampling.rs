@@ -35,7 +35,7 @@ pub struct Resampling<'f, 'a, T: Real> {
     cancel: Option<CancelToken>,
 }
 
-/// Reasons for which there is no bootstrap.
+/// Reasons why there is no bootstrap.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BootstrapError {

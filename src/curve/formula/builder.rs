@@ -53,7 +53,7 @@ pub struct Expression {
     slot: Address,
 }
 
-/// Reasons for which no formula could be built.
+/// Reasons why no formula could be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormulaBuilderError {

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Reasons for which a [`StoredFit`](crate::curve::StoredFit) could not be saved, loaded, or given a curve.
+/// Reasons why a [`StoredFit`](crate::curve::StoredFit) could not be saved, loaded, or given a curve.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoredFitError {

@@ -39,7 +39,7 @@ pub struct FitSummary {
     pub title: Option<String>,
     /// The formula of the model.
     pub model: Option<String>,
-    /// Reason for which the solve ended.
+    /// Reason why the solve ended.
     pub status: String,
     /// True if the solve ended at a minimum.
     pub is_converged: bool,

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::problem::EvaluationError;
 
-/// Reasons for which parameters cannot be eliminated.
+/// Reasons why parameters cannot be eliminated.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SeparableError {

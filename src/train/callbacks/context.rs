@@ -37,7 +37,7 @@ impl<T: Real> Context<'_, T> {
         self.stop = Some(reason.into());
     }
 
-    /// Reason for which the training ended; `None` before its end.
+    /// Reason why the training ended; `None` before its end.
     pub fn stop_reason(&self) -> Option<&StopReason> {
         self.stop_reason
     }
