@@ -28,7 +28,7 @@ impl<T: Real> Interval<T> {
     }
 }
 
-/// An estimate with its standard error.
+/// An estimate with its standard error and degrees of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Estimate<T> {
@@ -60,7 +60,7 @@ pub(super) fn quantile(level: f64, degrees_of_freedom: f64) -> Result<f64, Stati
     Ok(two_sided_quantile(level, degrees_of_freedom))
 }
 
-/// Checks that a level of confidence lies between 0 and 1.
+/// Checks that a confidence level is between 0 and 1.
 pub(super) fn check_level(level: f64) -> Result<(), StatisticsError> {
     if level > 0.0 && level < 1.0 { Ok(()) } else { Err(StatisticsError::Level { level }) }
 }

@@ -286,7 +286,7 @@ impl<T: Real> FitOptions<T> {
         }
     }
 
-    /// Something is said of parameters.
+    /// Returns true if any parameter has an option.
     pub(super) fn names_parameters(&self) -> bool {
         let are_named = self.names.is_some() || !self.parameters.is_empty() || !self.relations.is_empty();
         are_named || self.other_bounds.is_some()

@@ -94,7 +94,7 @@ impl<T: Real, const N: usize> Parameters<T, N> {
         self.change_options(|options| options.absolute_sigma(absolute))
     }
 
-    /// The solver, with settings of one's own.
+    /// Sets the solver, with its tolerances, limits and damping.
     pub fn solver(self, solver: LevenbergMarquardt<T>) -> Self {
         Parameters { method: FitMethod { solver, ..self.method }, ..self }
     }

@@ -94,7 +94,7 @@ pub trait Capabilities<T: Real> {
     }
 
     /// Returns true if derivatives have no more than half of the digits, as forward differences. Steps of the
-    /// [polish](crate::LevenbergMarquardt::with_polish) gain little by them then, and are taken only if they are asked for.
+    /// [polish](crate::LevenbergMarquardt::with_polish) gain little by them then, and are made only if they are enabled.
     #[inline]
     fn derivatives_are_rough(&mut self) -> bool {
         false

@@ -22,7 +22,7 @@ pub struct IterationRecord<T> {
     pub gradient: T,
     /// The step was taken.
     pub accepted: bool,
-    /// The step belongs to the final polish and was judged by the gradient instead of the cost.
+    /// The step belongs to the final polish, where the gradient decides on acceptance, not the cost.
     pub polish: bool,
     /// Reason why the step was refused without regard to its cost; `None` if the cost decided.
     pub refusal: Option<Refusal>,

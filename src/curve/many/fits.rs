@@ -162,7 +162,7 @@ impl<T> ManyFits<T> {
     }
 }
 
-/// Entries of so many fits at a time.
+/// Entries of this number of fits at a time.
 fn chunks<E, D: Dimension>(array: &mut Array<E, D>, fits: usize) -> ChunksMut<'_, E> {
     let of_fit = array.shape()[1..].iter().product::<usize>();
     array.as_slice_mut().unwrap_or_default().chunks_mut(fits * of_fit)

@@ -58,9 +58,8 @@ const BLOCK: [usize; 2] = [64, 1024];
 /// feature `rayon` they run on all cores. The result of a fit depends neither on the other fits nor on the number of threads, to the last
 /// bit. Derivatives are exact. A fit that converges in lockstep allocates no memory.
 ///
-/// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or a [`Model`] of one's own, of up to 32
-/// parameters. Models of more parameters are fitted one after the other by [`CurveFit`](crate::CurveFit), with the points of a fit in the
-/// lanes.
+/// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or your own [`Model`], of up to 32 parameters.
+/// Models of more parameters are fitted one after the other by [`CurveFit`](crate::CurveFit), with the points of a fit in the lanes.
 ///
 /// Under a [robust](Self::robust) loss whose scale follows from the residuals, a fit repeats until its scale is settled, in three rounds: by
 /// least absolute deviations, under the loss from there, and under the loss from the start; the smaller scale of the latter two wins.

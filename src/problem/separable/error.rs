@@ -52,7 +52,7 @@ pub enum SeparableError {
     /// A residual or derivative is NaN or infinite at the point to look at.
     #[error("a residual or derivative is not finite at this point")]
     NonFinite,
-    /// The rows are spread over ranks, of which none has all to eliminate parameters with.
+    /// The rows are distributed over ranks; parameters can be eliminated only if all rows are on one rank.
     #[error("parameters are eliminated where all rows are on one rank, but they are spread over {ranks}")]
     SpreadOut {
         /// Number of ranks.
