@@ -91,15 +91,14 @@ pub trait LeastSquares<T: Real> {
     /// (`jacobian[i * n + j] = ∂r_{first + i}/∂x_j`). On a [manifold](ParameterDomain::with_manifold), `J` has a column for each entry of a step.
     fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError>;
 
-    /// Set of the points that the parameters may be at: all of `Rⁿ` by default, or within [bounds](crate::Bounds), or on a
-    /// [manifold](crate::manifold::Manifold).
+    /// Domain of the parameters: all of `Rⁿ` (the default), a box with [bounds](crate::Bounds), or a [manifold](crate::manifold::Manifold).
     #[inline]
     fn domain(&self) -> ParameterDomain<'_, T> {
         ParameterDomain::default()
     }
 
-    /// Abilities of the problem besides its rows: blocks, products, rows on several threads, a loss of its own; none by default. A problem
-    /// with some implements [`Capabilities`] and returns itself.
+    /// Optional capabilities of the problem: blocks, products, rows on several threads, its own loss; default: none. A problem with
+    /// capabilities implements [`Capabilities`] and returns itself.
     #[inline]
     fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
         none()

@@ -52,15 +52,15 @@ pub trait RobustLoss<T: Real>: Debug + Send + Sync {
 
     /// `ρ`, `ρ′` and `ρ″` at the squared scaled residual `z = (r/C)² ≥ 0`.
     ///
-    /// `ρ` must not decrease, `ρ(0) = 0` and `ρ′(0) = 1`. `z` may be infinite where the square overflows; of the three
-    /// only `ρ` may be so, too.
+    /// `ρ` must not decrease, `ρ(0) = 0` and `ρ′(0) = 1`. `z` may be infinite if the square overflows; `ρ` may then be infinite, but not
+    /// its derivatives.
     fn rho(&self, z: T) -> [T; 3];
 
-    /// The scale `C`, in standard deviations of the good residuals, with which the fit to purely normal errors is still 95 %
-    /// as efficient as least squares.
+    /// Tuning constant: the scale `C`, in standard deviations of the residuals without outliers, at which a fit to normal errors has 95 %
+    /// of the efficiency of least squares.
     fn tuning(&self) -> T;
 
-    /// The loss, if it is one of the usual ones, which many fits at once evaluate in vector registers.
+    /// The loss as one of [`Loss`], which fits in lockstep evaluate in vector registers; `None` for others.
     #[doc(hidden)]
     fn as_loss(&self) -> Option<Loss> {
         None

@@ -181,8 +181,8 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// The same fits, with copies of the data that they borrow: they may be returned from a function, or moved to another thread, if
-    /// their model borrows nothing. What [`progress`](Self::progress) calls may borrow, too, and is to be given again.
+    /// Copies the data that the fits borrow. They can then be returned from a function or moved to another thread, if their model borrows
+    /// nothing. The function of [`progress`](Self::progress) is dropped, because it may borrow; set it again.
     ///
     /// ```
     /// use marquardt::{FitMany, model};

@@ -34,12 +34,12 @@ pub trait DampedSystem<T: Real> {
     /// `‖D⁻¹Jᵀr‖`, the length of the gradient in the scaled variables: with it `‖Dδ‖ ≤ ‖D⁻¹Jᵀr‖ / λ`.
     fn gradient_norm(&mut self) -> T;
 
-    /// Steps keep bounds. The length `‖Dδ‖` still falls with `λ`, but is no convex function of it.
+    /// Returns true if steps are limited by bounds. The length `‖Dδ‖` still falls with `λ`, but is not a convex function of it.
     fn is_bounded(&self) -> bool {
         false
     }
 
-    /// Another solve takes little next to a linearisation, as it does unless the Jacobian is not formed.
+    /// Returns true if another solve costs little compared with a linearisation, which holds if the Jacobian is formed.
     fn is_cheap(&self) -> bool {
         true
     }
@@ -114,23 +114,24 @@ impl<T: Real> Trial<T> {
 /// # Ok::<(), marquardt::SolveError>(())
 /// ```
 pub trait DampingPolicy<T: Real>: Clone + Send + Sync {
-    /// Forgets the past; `scaled_start` is `‖Dx‖` at the start.
+    /// Resets the policy; `scaled_start` is `‖Dx‖` at the start.
     fn start(&mut self, scaled_start: T);
 
     /// Chooses the damping for the next step, leaving `system` solved with it.
     ///
-    /// An error means that even this damping leaves the system too close to singular; the engine then turns to QR or
-    /// calls [`damp_more`](Self::damp_more) and asks again.
+    /// An error means that the system is too close to singular even with this damping; the solver then switches to QR, or calls
+    /// [`damp_more`](Self::damp_more) and this method again.
     fn damp(&mut self, system: &mut dyn DampedSystem<T>) -> Result<T, IllConditioned>;
 
-    /// Learns from a trial.
+    /// Updates the damping by the outcome of a trial.
     fn update(&mut self, trial: &Trial<T>);
 
-    /// Damps the next step more than the last, which could not be solved for.
+    /// Raises the damping after a step that could not be solved for.
     fn damp_more(&mut self);
 
-    /// Takes back part of the last increase, which left no step that rounding shows: a smaller one may have been enough. Returns
-    /// `false`, and changes nothing, where it was too small to have passed over anything. By default it always does.
+    /// Lowers the damping again if its last increase made the step too short to exceed rounding errors; a smaller increase may be
+    /// sufficient. Returns `false`, and changes nothing, if the increase was too small for that. The default implementation returns
+    /// `false`.
     fn relax(&mut self) -> bool {
         false
     }
@@ -140,7 +141,7 @@ pub trait DampingPolicy<T: Real>: Clone + Send + Sync {
         let _ = numbers;
     }
 
-    /// Takes over saved numbers, and returns whether they can be its own.
+    /// Restores saved numbers. Returns false if they do not belong to this policy.
     fn restore(&mut self, numbers: &[f64]) -> bool {
         numbers.is_empty()
     }
