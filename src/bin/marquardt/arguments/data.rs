@@ -28,7 +28,7 @@ pub struct DataArguments {
     /// Standard deviations of the response: a column, one number for all rows, or a formula of columns and the response y, such as 0.05*y
     #[arg(long, value_name = "COLUMN|NUMBER|FORMULA", allow_negative_numbers = true)]
     pub sigma: Option<String>,
-    /// Weights of the response in place of --sigma: a column, or a formula such as 1/y^2; rows of weight 0 are left out
+    /// Weights of the response in place of --sigma, a column or a formula such as 1/y^2; rows of weight 0 are left out
     #[arg(long, value_name = "COLUMN|FORMULA", allow_negative_numbers = true, conflicts_with = "sigma")]
     pub weights: Option<String>,
     /// Standard deviations of the predictors: a column, a number or a formula for each predictor; 0 for an exact predictor

@@ -99,7 +99,7 @@ pub struct FitArguments {
     #[arg(long, value_name = "RESPONSE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "share",
           value_parser = assignments::replicates, help_heading = "Inference")]
     pub x_for: Vec<Replicates>,
-    /// Standard deviation of each response of --x-for; needed if --sigma or --weights differ from row to row and are not a formula of the
+    /// Standard deviation of each response of --x-for, needed if --sigma or --weights differ from row to row and are not a formula of the
     /// response
     #[arg(long, value_name = "NUMBER", requires = "x_for", allow_negative_numbers = true, help_heading = "Inference")]
     pub x_for_sigma: Option<f64>,
