@@ -23,7 +23,7 @@ pub struct ParameterArguments {
     /// Linear inequality between parameters, such as 'c1<c2'; may be repeated
     #[arg(long, value_name = "INEQUALITY", allow_hyphen_values = true)]
     pub constrain: Vec<String>,
-    /// Gaussian priors of parameters; they need --absolute-sigma or --counts
+    /// Gaussian priors of parameters; they need a known size of the noise, by counts or by an absolute sigma
     #[arg(long, value_name = "NAME=MEAN~DEVIATION,...", value_delimiter = ',', value_parser = assignments::prior)]
     pub prior: Vec<NamedValue<(f64, f64)>>,
 }
