@@ -1,14 +1,14 @@
-//! Nonlinear least squares: `marquardt` finds the parameters that minimise `½‖r(x)‖²`, to the last digits that rounding
-//! allows, and says how certain they are. The same iteration, one minibatch at a time, trains small networks.
+//! Nonlinear least squares: `marquardt` finds the parameters that minimise `½‖r(x)‖²`, to the last digits that rounding allows, with their
+//! standard errors. The same iteration, one minibatch at a time, trains small networks.
 //!
 //! The crate is not on crates.io yet: a project beside a clone takes it by `cargo add --path ../marquardt`.
 //!
-//! There are three doors: [fit a curve](#fit-a-curve), [solve a least-squares problem](#solve-a-least-squares-problem),
-//! [train a small network](#train-a-small-network).
+//! There are three main uses: [fit a curve](#fit-a-curve), [solve a least-squares problem](#solve-a-least-squares-problem), [train a small
+//! network](#train-a-small-network).
 //!
 //! # Fit a curve
 //!
-//! A closure, data and a start go in; [`curve_fit`] differentiates the closure exactly.
+//! [`curve_fit`] takes a closure, data and a start, and differentiates the closure exactly.
 //!
 //! ```
 //! use marquardt::curve_fit;
@@ -24,18 +24,17 @@
 //! # Ok::<(), marquardt::CurveError>(())
 //! ```
 //!
-//! [`CurveFit`] takes [`models`] of the library and [formulas](model!), several predictors and responses, derivatives by
-//! hand; bounds, fixed and [tied](tie!) parameters and priors; sigma, covariances, counts and robust losses; it
-//! [eliminates](CurveFit::variable_projection) linear parameters, and starts [many times](CurveFit::multi_start).
-//! [`GlobalFit`] lets data sets share parameters. A fit that ends badly is [tried again](CurveFit::retry). [`FittedCurve`] has the
-//! [report](FittedCurve::summary), [warnings](FittedCurve::warnings), intervals by Student's t, by
-//! [profiles](FittedCurve::profile_interval) and by [resampling](FittedCurve::bootstrap), bands, criteria, diagnostics, and, with the
-//! feature `plot`, a plot.
+//! [`CurveFit`] supports [`models`] of the library and [formulas](model!), several predictors and responses, and derivatives by hand;
+//! bounds, fixed and [tied](tie!) parameters, and priors; sigma, covariances, counts and robust losses. It can
+//! [eliminate](CurveFit::variable_projection) linear parameters and use [many starts](CurveFit::multi_start). [`GlobalFit`] fits data sets
+//! that share parameters. A fit with a bad end is [tried again](CurveFit::retry). [`FittedCurve`] has the [report](FittedCurve::summary),
+//! [warnings](FittedCurve::warnings), intervals by Student's t, by [profiles](FittedCurve::profile_interval) and by
+//! [resampling](FittedCurve::bootstrap), bands, criteria, diagnostics, and, with the feature `plot`, a plot.
 //!
 //! # Solve a least-squares problem
 //!
-//! Residuals of any kind, written once over a [`Scalar`], are differentiated exactly, too: here a place from its distances
-//! to three beacons.
+//! Residuals of any kind, written once over a [`Scalar`], are differentiated exactly. This example finds a position from its distances to
+//! three beacons.
 //!
 //! ```
 //! use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar};
@@ -70,13 +69,13 @@
 //! # Ok::<(), marquardt::SolveError>(())
 //! ```
 //!
-//! [`LeastSquares`] lists the other ways to state a problem. A solve that starts always ends in a [`Report`] with the best
-//! point found and a [`Status`](solver::Status); only what prevents a start is an error.
+//! [`LeastSquares`] lists the other ways to define a problem. Every solve that starts returns a [`Report`] with the best point and a
+//! [`Status`](solver::Status); an error is returned only if the solve cannot start.
 //!
 //! # Train a small network
 //!
-//! A loop over minibatches takes any [`Optimizer`](optim::Optimizer) and is the same for all: Levenberg–Marquardt here,
-//! and with another line [`Adam`](optim::Adam) or [`Sgd`](optim::Sgd).
+//! A loop over minibatches is the same for every [`Optimizer`](optim::Optimizer): Levenberg–Marquardt in this example, or
+//! [`Adam`](optim::Adam) or [`Sgd`](optim::Sgd) by a change of one line.
 //!
 //! ```
 //! use marquardt::{LevenbergMarquardt, Variables};
@@ -102,18 +101,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`train::Trainer`] is such a loop with shuffling, validation, metrics, callbacks and checkpoints, as Keras has it.
-//! Layers, losses and the tape that they are recorded on are in [`nn`], optimizers and schedules in [`optim`].
-//! [`minimize_variables`](LevenbergMarquardt::minimize_variables) solves for all data at once, to convergence.
-//! Cross-entropies and counts are minimised as sums of squares are, by generalised Gauss–Newton: see
-//! [`GaussNewton`](nn::GaussNewton), with which a loss of one's own joins.
+//! [`train::Trainer`] is such a loop with shuffling, validation, metrics, callbacks and checkpoints, as in Keras. Layers, losses and the
+//! tape that records them are in [`nn`], optimizers and schedules in [`optim`].
+//! [`minimize_variables`](LevenbergMarquardt::minimize_variables) solves for all data at once, to convergence. Cross-entropies and losses
+//! of counts are minimised by generalised Gauss–Newton; implement [`GaussNewton`](nn::GaussNewton) for your own loss.
 //!
-//! [Writing the model](guide::writing_the_model) shows the ways to write one, and the compile errors that people meet;
-//! [coming from Python](guide::from_python) has scripts for SciPy, lmfit and others beside their counterparts.
+//! [Writing the model](guide::writing_the_model) shows the ways to write a model, and the most frequent compile errors; [from
+//! Python](guide::from_python) has scripts for SciPy, lmfit and others beside their counterparts.
 //!
-//! # Rooms
+//! # Modules
 //!
-//! | room | what is in it |
+//! | area | contents |
 //! |---|---|
 //! | curve | [`curve_fit`], [`CurveFit`], [`Model`], [`model!`], [`Complex`] values by [`ComplexModel`](curve::ComplexModel), the [library of models](models), [`Curve`](curve::Curve), [`FittedCurve`], [`Tie`]; [`FitMany`] of thousands of data sets, [`GlobalFit`] of several data sets, [`MultiStart`](curve::MultiStart) |
 //! | statistics | of a fit: intervals, bands, [`Profile`](curve::Profile), [`Contour`](curve::Contour), [`Bootstrap`](curve::Bootstrap), [`Influence`](curve::Influence), [`Criteria`](curve::Criteria), [`Comparison`](curve::Comparison), [`f_test`](curve::f_test); of a series: [`statistics`] |
@@ -125,7 +123,7 @@
 //! | graph | [`graph`]: parameter blocks and residual blocks, as in Ceres: [`Problem`](graph::Problem), [`CostFunction`](graph::CostFunction), marginal [`BlockCovariance`](graph::BlockCovariance) |
 //! | files | `Table` of columns from files of separated values (feature `csv`); [`npy`], NumPy's arrays |
 //! | variables | [`Variables`]: one flat vector, seen as named arrays; [`Gradients`](variables::Gradients) of them |
-//! | objective | [`Objective`](problem::Objective), what optimizers step on: a [`Network`](nn::Network), or any [`SumOfSquares`](problem::SumOfSquares) |
+//! | objective | [`Objective`](problem::Objective) of an optimizer: a [`Network`](nn::Network), or any [`SumOfSquares`](problem::SumOfSquares) |
 //! | networks | [`nn`]: [`Sequential`](nn::Sequential), [`Tape`](nn::Tape), [`Network`](nn::Network), its [`Summary`](nn::Summary), [`Layer`](nn::Layer), [`Loss`](nn::Loss), [`GaussNewton`](nn::GaussNewton), [`Initializer`](nn::Initializer) |
 //! | differential equations | [`physics`]: physics-informed networks: [`Equations`](physics::Equations) at [`Points`](physics::Points), unknown coefficients, held-out residuals |
 //! | optimizers | [`optim`]: [`Optimizer`](optim::Optimizer), the [first-order](optim::FirstOrder) ones, [`Schedule`](optim::Schedule), [`MovingAverage`](optim::MovingAverage), [`Groups`](optim::Groups) |
@@ -134,9 +132,9 @@
 //!
 //! # Features
 //!
-//! | feature | what it adds |
+//! | feature | adds |
 //! |---|---|
-//! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and gone on from bit for bit |
+//! | `checkpoint` | a [`Checkpoint`](train::Checkpoint) of a training is saved to a file, and the training is resumed from it, bit for bit |
 //! | `csv` | `Table` reads columns of data from a file; `train::CsvLogger` writes a line for each epoch |
 //! | `excel` | the command reads spreadsheets, `.xlsx`, `.xls` and `.ods`, by the crate calamine |
 //! | `faer` | singular values of 32 columns and more by the crate faer, in a half to a sixth of the time; problems over its `Col` and `Mat`, by [`VectorFunction`](problem::VectorFunction) |
@@ -145,7 +143,7 @@
 //! | `mpi` | ranks are processes, on one machine or many; needs MPI and libclang, see [`distributed`] |
 //! | `ode` | curves that are solutions of differential equations, by `CurveFit::differential_equations`; double precision |
 //! | `plot` | a `Plot` of data, curve, bands and residuals is saved as SVG or PNG; not on `wasm32`. Programs then contain the font Noto Sans, whose licence is in the file `NOTICE` |
-//! | `progress` | `train::Progress`, and what takes many fits, draw bars on the terminal |
+//! | `progress` | `train::Progress`, many starts and bootstraps draw progress bars on the terminal |
 //! | `rayon` | solves of graphs, large curve fits and large dense systems, and fits of many data sets, from many starts and of resampled data, run on all cores |
 //! | `serde` | [`OptimizerState`](optim::OptimizerState), [`Hyperparameter`](optim::Hyperparameter), [`Schedule`](optim::Schedule), [`History`](train::History) and [`FitSummary`](curve::FitSummary) can be serialised, and a fit is stored as a [`StoredFit`](curve::StoredFit) |
 //! | `safetensors` | [`Variables`] are saved and loaded by name, as PyTorch, candle and burn do; `train::ModelCheckpoint` saves them while training |

@@ -113,9 +113,9 @@ pub trait Scalar:
     fn atanh(self) -> Self;
     /// Absolute value; the derivative at zero is taken as zero.
     fn abs(self) -> Self;
-    /// The largest integer that is not greater; the derivative is zero everywhere.
+    /// The largest integer not greater than `self`; the derivative is zero everywhere.
     fn floor(self) -> Self;
-    /// The smallest integer that is not less; the derivative is zero everywhere.
+    /// The smallest integer not less than `self`; the derivative is zero everywhere.
     fn ceil(self) -> Self;
 
     /// The error function, `2/√π ∫₀ˣ exp(−t²) dt`.
@@ -142,13 +142,13 @@ pub trait Scalar:
         function.with_slopes(arguments, varies)
     }
 
-    /// The larger of the two, compared by value. NaN is less than nothing: that of `other` is ignored.
+    /// The larger of the two, compared by value. NaN in `self` gives NaN; NaN in `other` is ignored.
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         self.select_less(other, other, self)
     }
 
-    /// The smaller of the two, compared by value. NaN is less than nothing: that of `other` is ignored.
+    /// The smaller of the two, compared by value. NaN in `self` gives NaN; NaN in `other` is ignored.
     #[inline(always)]
     fn min(self, other: Self) -> Self {
         other.select_less(self, other, self)

@@ -1,6 +1,6 @@
 """Curve fits with exact derivatives and honest statistics.
 
-`curve_fit` and `least_squares` take the place of SciPy's; `fit` returns a `Fit` with statistics, and `fit_many` fits thousands of data sets.
+`curve_fit` and `least_squares` replace those of SciPy; `fit` returns a `Fit` with statistics, and `fit_many` fits thousands of data sets.
 """
 
 from ._compare import compare

@@ -1,4 +1,4 @@
-"""Problems of parameter blocks, and of residual blocks that recorded functions compute."""
+"""Least-squares problems of parameter blocks and residual blocks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Blocks:
 
     @property
     def values(self) -> _Array:
-        """The blocks as they are, a row each."""
+        """Current values of the blocks, one row for each."""
         return self._problem._engine.points(self._first, len(self))
 
     @values.setter
@@ -45,7 +45,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class BlocksResult:
-    """End of a solve of blocks.
+    """Result of a solve of blocks.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class BlocksResult:
     costs : ndarray
         Cost of each trial.
     linear_solver : str
-        How the normal equations were solved.
+        Method that solved the normal equations.
     """
 
     cost: float
@@ -74,7 +74,7 @@ class BlocksResult:
 
 
 class Problem:
-    """Parameter blocks, and residual blocks that depend on some of them each.
+    """A least-squares problem of parameter blocks, and of residual blocks that depend on a few of them each.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Problem:
         manifold : {'euclidean', 'so3', 'se2', 'se3'}
             Vectors; unit quaternions `i j k w`; poses `x y cos sin` in the plane, or `x y z i j k w` in space.
         fixed : sequence of int, or of bool, optional
-            Blocks that stay where they are.
+            Blocks that are not changed.
         """
         starts = array(values, "values", (2,))
         blocks = Blocks(self, self._engine.add_blocks(manifold, starts), (len(starts), starts.shape[1]))
@@ -138,7 +138,7 @@ class Problem:
         loss : {'huber', 'soft_l1', 'cauchy', 'arctan', 'tukey', 'geman_mcclure', 'welsch'}, optional
             Robust loss of the squared norm of a residual block.
         f_scale : float
-            Norm from which on the loss differs from least squares.
+            Norm above which the loss differs from least squares.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class Problem:
 
     @property
     def cost(self) -> float:
-        """Half of the sum of squares at the blocks as they are."""
+        """Half of the sum of squares at the current values of the blocks."""
         return self._engine.cost()
 
     def solve(self, ftol: float = 1e-10, max_iterations: int | None = None, n_jobs: int = 0) -> BlocksResult:
@@ -183,9 +183,9 @@ class Problem:
         ftol : float
             Relative reduction of the cost at which the solve ends.
         max_iterations : int, optional
-            Most trial steps.
+            Largest number of trial steps.
         n_jobs : int
-            Threads; 0 for one to a core.
+            Number of threads; 0 for one thread per core.
         """
         solved = self._engine.solve({"ftol": float(ftol), "max_iterations": max_iterations}, _threads(n_jobs))
         return BlocksResult(

@@ -1,4 +1,4 @@
-"""Bundles of cameras, and of the points that they see."""
+"""Bundle adjustment of cameras and points."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _rotated(w: Any, p: Any) -> list[Any]:
 
 
 def project(camera: Any, point: Any) -> list[Any]:
-    """Pixels of points, as "Bundle Adjustment in the Large" has them.
+    """Projects points to pixels, with the camera model of "Bundle Adjustment in the Large".
 
     `camera` is a rotation vector, a translation, the focal length, and two coefficients of radial distortion.
     """
@@ -43,7 +43,7 @@ def project(camera: Any, point: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class BundleResult(BlocksResult):
-    """End of a bundle adjustment: `camera_params`, `points_3d`, and `residuals` of shape (observations, 2)."""
+    """Result of a bundle adjustment: `camera_params`, `points_3d`, and `residuals` of shape (observations, 2)."""
 
     camera_params: _Array
     points_3d: _Array
@@ -66,7 +66,7 @@ def bundle_adjustment(
     max_iterations: int | None = None,
     n_jobs: int = 0,
 ) -> BundleResult:
-    """Adjusts cameras and points to the pixels in which they were seen.
+    """Adjusts cameras and points to the pixels at which the points were observed.
 
     The first five arguments are those of SciPy's cookbook.
 
@@ -83,7 +83,7 @@ def bundle_adjustment(
     project : callable
         `project(camera, point)` returns two arrays of pixels. That of "Bundle Adjustment in the Large" by default.
     fixed_cameras, fixed_points : sequence of int, or of bool, optional
-        Cameras and points that stay where they are, as do those without an observation.
+        Cameras and points that are not changed; those without an observation are never changed.
     loss, f_scale
         Robust loss of the distance between pixels, and its scale.
     ftol, max_iterations, n_jobs

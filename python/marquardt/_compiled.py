@@ -1,4 +1,4 @@
-"""A function that is prepared for many fits."""
+"""Functions compiled for many fits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._trace import Untraceable, is_trusted, record, second_point
 
 
 class Compiled:
-    """A recorded function with its predictors, for fits to one set of observations after the other.
+    """A recorded function with its predictors, for fits to many sets of observations.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Compiled:
         return self._model.evaluate(self._matrix, np.array(parameters, dtype=float))
 
     def jacobian(self, *parameters: float) -> np.ndarray:
-        """Exact derivatives of the curve by the parameters, of shape (rows, parameters)."""
+        """Exact derivatives of the curve with respect to the parameters, of shape (rows, parameters)."""
         return self._model.jacobian(self._matrix, np.array(parameters, dtype=float))
 
     def curve_fit(
@@ -86,12 +86,12 @@ class Compiled:
 
 
 def compile(f: Callable[..., Any], x: Any, p0: Any = None) -> Compiled:
-    """Prepares a function for fits to many sets of observations with the same predictors.
+    """Compiles a function for fits to many sets of observations with the same predictors.
 
     Parameters
     ----------
     f : callable
-        Model `f(x, a, b, …)`, which has to depend on nothing but its arguments.
+        Model `f(x, a, b, …)`, which must depend on its arguments only.
     x : array_like
         Predictors.
     p0 : array_like, optional

@@ -59,15 +59,15 @@ def curve_fit(
     f : callable
         Model `f(x, a, b, …)`.
     xdata : array_like or object
-        Predictors, as `f` takes them.
+        Predictors, in the form that `f` takes.
     ydata : array_like of length M
         Observations.
     p0 : array_like, optional
-        Start. The middle of the bounds by default, or one.
+        Start. Default: the middle of the bounds, or 1.
     sigma : float, or array_like of shape (M,) or (M, M), optional
         Standard deviations of the observations, or their covariance.
     absolute_sigma : bool
-        Whether `sigma` has the size of the noise, and not only its proportions.
+        Whether `sigma` is the standard deviation of the noise. If False, only the ratios of `sigma` count.
     check_finite : bool, optional
         Whether NaN and infinity in the data are refused; True unless `nan_policy` is given.
     bounds : 2-tuple of array_like, or Bounds
@@ -77,9 +77,9 @@ def curve_fit(
     jac : callable or {'2-point', '3-point', 'cs'}, optional
         Derivatives `jac(x, a, b, …)`, of shape (M, N), or differences for functions that are not recorded.
     full_output : bool
-        Whether `infodict`, `mesg` and `ier` are returned, too.
+        Whether `infodict`, `mesg` and `ier` are also returned.
     nan_policy : {'raise', 'omit'}, optional
-        What is done with NaN in the data.
+        Policy for NaN in the data: an error, or the rows are left out.
     **kwargs
         Settings of `scipy.optimize.leastsq` or `least_squares`. `maxfev` and `max_nfev` limit evaluations; `loss` and `f_scale` are
         those of `least_squares`.
@@ -95,12 +95,12 @@ def curve_fit(
     mesg : str
         Reason for which the solve ended, if `full_output`.
     ier : int
-        From 1 to 4 for a solution, if `full_output`.
+        Code from 1 to 4 if a solution was found, if `full_output`.
 
     Raises
     ------
     ValueError
-        For data, bounds or options that are wrong.
+        For invalid data, bounds or options.
     RuntimeError
         If no minimum was found.
 

@@ -13,7 +13,7 @@ from ._options import array, bound_arrays, engine_options, threads
 
 
 class Specification:
-    """What a fit is made of: enough to repeat it."""
+    """Specification of a fit, from which it can be repeated."""
 
     def __init__(self, f: Any, x: Any, y: Any, p0: Any, jac: Any, n_jobs: int, options: dict[str, Any]) -> None:
         self.f, self.p0, self.jac, self.n_jobs, self.options = f, p0, jac, threads(n_jobs), options
@@ -101,11 +101,11 @@ def fit(
     y : array_like of shape (m,)
         Observations.
     p0 : array_like or mapping, optional
-        Start, in the order of the parameters or by name. What is not given is guessed.
+        Start, in the order of the parameters or by name. Other parameters are guessed.
     fixed : sequence of str, or mapping, optional
-        Parameters that stay at their start, or at these values.
+        Parameters that are fixed at their start, or at these values.
     ties : mapping, optional
-        Parameters that follow from others, such as ``{"c": "1 - a"}``.
+        Parameters that are computed from others, such as ``{"c": "1 - a"}``.
     priors : mapping, optional
         Gaussian priors, ``{"k": (mean, standard deviation)}``; with `absolute_sigma` or `counts`.
     bounds : mapping, or 2-tuple of array_like, optional
@@ -113,19 +113,19 @@ def fit(
     constraints : sequence of str, optional
         Linear inequalities between parameters, such as ``"a + b <= 1"``.
     loss : {'huber', 'soft_l1', 'cauchy', 'arctan', 'tukey', 'geman_mcclure', 'welsch'}, optional
-        Robust loss. Its scale is judged by the residuals unless `f_scale` is given.
+        Robust loss. Its scale is estimated from the residuals unless `f_scale` is given.
     f_scale : float, optional
         Scale of the loss, in units of `sigma`.
     sigma : float, or array_like of shape (m,) or (m, m), optional
         Standard deviations of the observations, or their covariance.
     absolute_sigma : bool
-        Whether `sigma` has the size of the noise, and not only its proportions.
+        Whether `sigma` is the standard deviation of the noise. If False, only the ratios of `sigma` count.
     sigma_x : float or array_like, optional
-        Standard deviations of the predictors: the fit is one of orthogonal distances.
+        Standard deviations of the predictors: the fit minimises orthogonal distances.
     counts : bool
-        Whether the observations are counts, with the curve as their mean, to be fitted by the Poisson likelihood.
+        Whether the observations are counts whose mean is the curve; the fit maximises the Poisson likelihood.
     weights : array_like of shape (m,), optional
-        Weights, instead of `sigma`. A row of weight zero is left out.
+        Weights in place of `sigma`. Rows of weight 0 are left out.
     mask : array_like of bool, optional
         Rows to fit.
     derive : mapping, optional
@@ -133,27 +133,27 @@ def fit(
     nan_policy : {'raise', 'omit'}
         Whether rows with NaN or infinity are refused or left out.
     groups : array_like of shape (m,), optional
-        Label of the group of each row: one fit of all groups, each with parameters of its own but for those that are `shared`.
+        Label of the group of each row: one fit of all groups, each with its own parameters, except for the `shared` ones.
     shared : sequence of str, optional
         Parameters that all groups share.
     jac : callable or {'2-point', '3-point'}, optional
         Derivatives `jac(x, a, b, …)` of shape (m, n), or differences for functions that are not recorded.
     retry : bool
-        Whether a fit that ends badly is tried again in other ways and from other starts.
+        Whether a fit with a bad end is tried again by other methods and from other starts.
     max_nfev : int, optional
-        Most evaluations.
+        Largest number of evaluations.
     n_jobs : int
-        Threads of a large fit; 0 for one to a core.
+        Number of threads of a large fit; 0 for one thread per core.
 
     Returns
     -------
     Fit
-        Parameters, covariance and statistics. Whether nothing can be concluded from it is said by `Fit.warnings`.
+        Parameters, covariance and statistics; see `Fit.warnings` and `Fit.usable`.
 
     Raises
     ------
     ValueError, TypeError
-        With the name of the argument that is wrong.
+        For an invalid argument; the message names it.
 
     Examples
     --------

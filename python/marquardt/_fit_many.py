@@ -28,7 +28,7 @@ class ManyFits:
     stderr : ndarray of shape (..., n)
         Standard errors: zero at a bound, infinite where the data do not determine the parameter, NaN where there was no fit.
     pcov : ndarray of shape (..., n, n), or None
-        Covariances, if they were asked for.
+        Covariances, if `pcov=True`.
     cost : ndarray
         Half the sum of squares.
     dof : ndarray of int
@@ -36,10 +36,10 @@ class ManyFits:
     success : ndarray of bool
         Whether a fit ended at a minimum.
     message : ndarray of str
-        Reason for which it did not; empty where it did.
+        Reason why it did not; empty if it did.
     iterations : ndarray of int
     why_not_traced : str or None
-        Reason for which a function was called for one fit after the other.
+        Reason why the function could not be recorded, so that it was called for each fit in turn.
     """
 
     names: tuple[str, ...]
@@ -96,7 +96,7 @@ def fit_many(
 ) -> ManyFits:
     """Fits a curve to each of many data sets: the pixels of an image, the wells of a plate, the spectra of a run.
 
-    Fits run in the lanes of vector registers and on all cores, without Python's lock. What becomes of one does not depend on the others.
+    Fits run in the lanes of vector registers and on all cores, without Python's lock. The result of a fit does not depend on the others.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def fit_many(
     Y : array_like of shape (..., m)
         Observations, of float32 or float64, in which the fits are made.
     p0 : array_like of shape (n,) or (..., n), optional
-        Start for all fits, or for each. Guessed if it is not given.
+        Start for all fits, or one for each. Default: guessed.
     sigma : array_like of shape (m,) or (..., m), optional
         Standard deviations of the observations, for all fits or for each.
     bounds, fixed, ties, loss, f_scale, counts, absolute_sigma
@@ -116,9 +116,9 @@ def fit_many(
     pcov : bool
         Whether covariances are returned.
     max_iterations : int, optional
-        Most trial steps of a fit; 200 by default.
+        Largest number of trial steps of a fit; default 200.
     n_jobs : int
-        Threads; 0 for one to a core.
+        Number of threads; 0 for one thread per core.
     progress : callable, optional
         Called about 20 times a second with the number of fits that are done and that of all, from the calling thread.
 

@@ -32,9 +32,9 @@ class Fit:
     params : mapping of str to Parameter
         Parameters by name, with `value`, `stderr` and `state`.
     warnings : list of str
-        Reasons for which the result is to be taken with care.
+        Warnings about the result; empty if there are none.
     usable : bool
-        False if nothing can be concluded: a parameter ran away, or a constant describes the data better.
+        False if the fit is unusable: a parameter ran away, or a constant describes the data better.
     success : bool
         Whether the solve ended at a minimum.
     message : str
@@ -76,24 +76,24 @@ class Fit:
 
     @property
     def formula(self) -> str | None:
-        """The formula; of a function as it was recorded, `None` if it was not."""
+        """Formula of the curve. For a function: its recorded formula, or `None` if it was not recorded."""
         return self._model.formula
 
     @property
     def why_not_traced(self) -> str | None:
-        """Reason for which a function is called instead of recorded; `None` where it was."""
+        """Reason why the function could not be recorded; `None` if it was recorded."""
         return self._model.why_not_traced
 
     @property
     def is_traced(self) -> bool:
-        """Whether derivatives are exact, as the curve is a program."""
+        """Whether the curve was recorded as a program, with exact derivatives."""
         return self._model.why_not_traced is None
 
     # Goodness of fit.
 
     @property
     def nfev(self) -> int:
-        """Evaluations of the curve at all data, those for differences not counted."""
+        """Number of evaluations of the curve at all data, without those for differences."""
         return self._fitted.evaluations[0]
 
     @property
@@ -108,17 +108,17 @@ class Fit:
 
     @property
     def chisqr(self) -> float:
-        """Sum of squared residuals, each by its sigma."""
+        """Sum of the squared residuals, each divided by its sigma."""
         return self._fitted.chi_square
 
     @property
     def redchi(self) -> float | None:
-        """`chisqr` by the degrees of freedom."""
+        """`chisqr` divided by the degrees of freedom."""
         return self._fitted.reduced_chi_square
 
     @property
     def rsquared(self) -> float | None:
-        """Share of the variance that the curve explains."""
+        """Coefficient of determination R²."""
         return self._fitted.r_squared
 
     @property
@@ -138,7 +138,7 @@ class Fit:
 
     @property
     def best_fit(self) -> np.ndarray:
-        """The curve where the data are, without rows that were left out."""
+        """Values of the curve at the data, without rows that were left out."""
         return self._fitted.fitted()
 
     @property
@@ -200,7 +200,7 @@ class Fit:
         n : int
             Replicates.
         scheme : {'residuals', 'cases', 'parametric'}, optional
-            What is drawn: residuals by default, or Poisson counts.
+            What is resampled. Default: residuals, or Poisson counts for `counts=True`.
         seed : int
         """
         if scheme not in (None, "residuals", "cases", "parametric"):
@@ -218,7 +218,7 @@ class Fit:
         return self._model.predict(x, self.popt)
 
     def confidence_band(self, x: Any, level: float = 0.95) -> Band:
-        """The band that contains the curve at each of these predictors with this probability."""
+        """Pointwise band that contains the curve at each of these predictors with probability `level`."""
         return self._band(x, level, False, None)
 
     def prediction_band(self, x: Any, level: float = 0.95, sigma: Any = None) -> Band:
@@ -282,7 +282,7 @@ class Fit:
     def x_for(
         self, y: Any, level: float = 0.95, within: tuple[float, float] | None = None, sigma: float | None = None
     ) -> list[Estimate]:
-        """Predictors at which the curve has the mean of these observations, with intervals, sought in the range of the data or `within`."""
+        """Predictors at which the curve has the mean of these observations, with intervals. Searched in the range of the data, or `within`."""
         model = self._model
         if isinstance(model, ModelOfFunction) and (model.trace is None or model.trace.sources != [0]):
             raise ValueError(

@@ -86,7 +86,7 @@ def least_squares(
     loss : {'linear', 'huber', 'soft_l1', 'cauchy', 'arctan', 'tukey', 'geman_mcclure', 'welsch'} or callable
         Loss of the squared residuals.
     f_scale : float
-        Residual from which on the loss differs from least squares.
+        Size of a residual above which the loss differs from least squares.
     diff_step : None or array_like
         Not needed: steps of differences are chosen by the size of parameters and residuals.
     tr_solver, tr_options
@@ -94,7 +94,7 @@ def least_squares(
     jac_sparsity : array_like or sparse matrix, optional
         Pattern of the Jacobian, of shape (M, N). The linear systems are then solved by a sparse Cholesky factorisation.
     max_nfev : int, optional
-        Most evaluations, without those for differences.
+        Largest number of evaluations, without those for differences.
     verbose : {0, 1, 2}
         Whether a line at the end, or one for each iteration as well, is printed.
     args, kwargs

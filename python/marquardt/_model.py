@@ -1,4 +1,4 @@
-"""What is fitted: a function, a formula, or a model of the library, with the data that it is fitted to."""
+"""Models of a fit: functions, formulas and models of the library, with their predictors."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class MultiStart:
     minima : list of Minimum
         All minima, the lowest first.
     failed : int
-        Starts that led to none.
+        Number of starts that led to no minimum.
     """
 
     best: Fit
@@ -63,12 +63,12 @@ def multi_start(
     f, x, y, p0, jac
         As for `fit`.
     ranges, log_ranges : mapping, optional
-        Ranges of starts by name, ``{"k": (0.01, 10)}``, spread evenly, or evenly by their logarithms. Parameters with finite bounds need none.
+        Ranges of starts by name, ``{"k": (0.01, 10)}``, uniform, or uniform in the logarithm. Parameters with finite bounds need none.
     starts : int
         Number of starts.
     seed : int
     n_jobs : int
-        Threads; 0 for one to a core. A function that is not recorded is called from the calling thread alone.
+        Number of threads; 0 for one thread per core. A function that is not recorded is called from the calling thread alone.
     **options
         Options of `fit`.
 

@@ -1,4 +1,4 @@
-"""What the networks of `sklearn` and `nn` share: activations, outputs, and the size of minibatches."""
+"""Functions shared by the networks of `sklearn` and `nn`: activations, outputs, and the size of minibatches."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def outputs(x: np.ndarray, arrays: Sequence[np.ndarray], activations: Sequence[s
 
 
 def batch_size(rows: int, parameters: int, is_exact: bool) -> int:
-    """Rows of a minibatch. The exact method takes so many that they determine all parameters; others take more steps of fewer."""
+    """Rows of a minibatch: for the exact method, enough to determine all parameters; fewer for other methods."""
     whole = max(512, 8 * parameters) if is_exact else 512
     return rows if rows <= whole else whole if is_exact else 256

@@ -11,7 +11,7 @@ from ._scipy import bounds_of
 
 
 def named(value: Any, names: tuple[str, ...], option: str) -> dict[str, Any]:
-    """A mapping by names of parameters, all of which there are."""
+    """Checks that all keys of a mapping are names of parameters."""
     if not isinstance(value, Mapping):
         raise TypeError(f"{option} must be a mapping of names to values, not {type(value).__name__}")
     for name in value:
@@ -100,7 +100,7 @@ def array(value: Any, name: str, dimensions: tuple[int, ...] = (1,)) -> np.ndarr
 
 
 def threads(n_jobs: Any) -> int:
-    """Number of threads; 0 stands for one to a core, as None and -1 do."""
+    """Number of threads; 0, None and -1 stand for one thread per core."""
     if n_jobs is None or n_jobs == -1:
         return 0
     if not isinstance(n_jobs, int | np.integer) or n_jobs < 0:

@@ -16,7 +16,7 @@ _Array = np.ndarray
 
 @dataclass(frozen=True)
 class PoseGraphResult:
-    """End of a solve of a pose graph.
+    """Result of a solve of a pose graph.
 
     Attributes
     ----------
@@ -33,12 +33,12 @@ class PoseGraphResult:
     false_edges : list of int
         Edges that were left out as false, with `robust=True`.
     start : str
-        Start that was taken.
+        Name of the start that was used.
     success : bool
     status, message : str
     nit : int
     warnings : list of str
-        What its author should know of the graph.
+        Warnings about the graph.
     """
 
     poses: _Array
@@ -72,7 +72,7 @@ def pose_graph(
     max_iterations: int | None = None,
     n_jobs: int = 0,
 ) -> PoseGraphResult:
-    """Finds the poses that relative measurements determine best (SLAM, synchronisation).
+    """Finds the poses that fit relative measurements best (SLAM, synchronisation).
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ def pose_graph(
     fixed : sequence of int, optional
         Poses that stay where they are; the first of each connected part by default.
     start : {'best', 'given', 'odometry', 'chordal', 'spectral'}
-        Where the solve starts. 'best' compares.
+        Start of the solve; 'best' uses the start of lowest cost.
     loss, f_scale
         Robust loss of loop closures, measurements between poses that do not follow each other, and its scale.
     robust : bool
-        Whether false loop closures are sought and left out, by graduated non-convexity.
+        Whether false loop closures are found and left out, by graduated non-convexity.
     ftol, max_iterations, n_jobs
         As in `Problem.solve`.
 

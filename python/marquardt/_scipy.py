@@ -9,7 +9,7 @@ import numpy as np
 
 
 class OptimizeWarning(UserWarning):
-    """Warning of a fit whose result is to be taken with care; SciPy's own where SciPy has been imported."""
+    """Warning about the result of a fit; SciPy's own where SciPy has been imported."""
 
 
 class OptimizeResult(dict[str, Any]):
@@ -33,13 +33,13 @@ class OptimizeResult(dict[str, Any]):
 
 
 def warning_class() -> type[Warning]:
-    """SciPy's `OptimizeWarning` if a program can know it, or else the package's own."""
+    """SciPy's `OptimizeWarning` if SciPy has been imported, otherwise that of this package."""
     optimize = sys.modules.get("scipy.optimize")
     return getattr(optimize, "OptimizeWarning", OptimizeWarning)
 
 
 def result_class() -> type[Any]:
-    """SciPy's `OptimizeResult` if a program can know it, or else the package's own."""
+    """SciPy's `OptimizeResult` if SciPy has been imported, otherwise that of this package."""
     optimize = sys.modules.get("scipy.optimize")
     return getattr(optimize, "OptimizeResult", OptimizeResult)
 

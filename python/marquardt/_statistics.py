@@ -12,17 +12,17 @@ from ._parameter import Interval
 
 @dataclass(frozen=True)
 class Profile:
-    """Profile of a parameter: how the fit worsens as it is moved, and the others are fitted again.
+    """Profile of a parameter: the increase of χ² as it is moved and the other parameters are fitted again.
 
     Attributes
     ----------
     name : str
     interval : Interval
-        The interval at the level that was asked for.
+        Interval at the requested level.
     values : ndarray
         Values of the parameter, ascending.
     tau : ndarray
-        Signed roots of the rise of χ² over the variance; a straight line where the curve is linear.
+        Signed roots of the increase of χ² divided by the variance; a straight line for a linear curve.
     parameters : ndarray of shape (points, n)
         All parameters at each point.
     """
@@ -44,7 +44,7 @@ class Bootstrap:
     samples : ndarray of shape (replicates, n)
         Parameters of the replicates that were fitted.
     failed : int
-        Number of those that were not.
+        Number of replicates that could not be fitted.
     """
 
     names: tuple[str, ...]

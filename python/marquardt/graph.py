@@ -1,4 +1,4 @@
-"""Problems of many small parts: graphs of poses, bundles of cameras and points, and residual blocks of one's own.
+"""Problems of many small parts: graphs of poses, bundles of cameras and points, and your own residual blocks.
 
 Normal equations are solved by a sparse Cholesky factorisation, or by a Schur complement where blocks are many and small.
 """

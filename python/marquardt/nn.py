@@ -1,4 +1,4 @@
-"""Small dense networks, as Keras has them, trained by Levenberg-Marquardt or by the optimizers that Keras knows."""
+"""Small dense networks with the interface of Keras, trained by Levenberg-Marquardt or by the optimizers of Keras."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Sequential:
     layers : iterable of Dense
         The first may be an `Input`.
     seed : int
-        Decides the first weights, and the order of rows.
+        Seed of the initial weights and of the order of rows.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class Sequential:
         patience: int | None = None,
         n_jobs: int | None = None,
     ) -> History:
-        """Trains the network, from its weights where it has been trained before.
+        """Trains the network, from its current weights.
 
         Parameters
         ----------
@@ -186,13 +186,13 @@ class Sequential:
         batch_size : int, optional
             Rows of a minibatch: by default eight for each weight for 'lm', 512 at least, and 256 of more than 512 rows for the others.
         epochs : int
-            Most passes over the data.
+            Largest number of passes over the data.
         verbose : int
             Whether a line is printed for each pass; 0 for none.
         callbacks : callable, or sequence of callable
             Called as `callback(epoch, logs)` after each pass, up to 50 ms late; one that returns true ends the training.
         validation_split : float
-            Share of the rows, from the end, that is held out.
+            Fraction of the rows, from the end, that is held out.
         validation_data : (array_like, array_like), optional
             Rows to validate by, in place of `validation_split`.
         shuffle : bool
@@ -200,7 +200,7 @@ class Sequential:
         sample_weight : array_like of shape (rows,), optional
             Weights of the rows in the loss.
         patience : int, optional
-            Passes without improvement after which training ends; all passes are made by default.
+            Number of passes without improvement after which training ends; default: no limit.
         n_jobs : int, optional
             Threads; all cores by default.
         """

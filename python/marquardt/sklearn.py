@@ -148,14 +148,14 @@ class LMRegressor(RegressorMixin, _Network):
     learning_rate_init : float
         Learning rate of Adam.
     max_iter : int
-        Most passes over the data.
+        Largest number of passes over the data.
     early_stopping : bool
     validation_fraction : float
-        Share of the rows that is held out.
+        Fraction of the rows that is held out.
     n_iter_no_change : int
-        Passes without improvement after which training ends.
+        Number of passes without improvement after which training ends.
     tol : float
-        Least improvement.
+        Smallest change that counts as an improvement.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads; all cores by default.

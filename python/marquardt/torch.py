@@ -27,16 +27,16 @@ class LevenbergMarquardt(torch.optim.Optimizer):
     Parameters
     ----------
     params : iterable of torch.nn.Parameter
-        One group. Those that need no gradient stay as they are.
+        One group. Parameters that need no gradient are not changed.
     lr : float
         Factor of the steps, above 0; a scheduler of PyTorch may change it.
     momentum : float
-        Share of the last step that is added, below 1.
+        Fraction of the last step that is added, below 1.
     weight_decay : float
     loss_damping : float
         Lower bound of the damping relative to the loss, for minibatches with fewer residuals than parameters.
     attempts : int
-        Most trials for each minibatch.
+        Largest number of trials for each minibatch.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class LevenbergMarquardt(torch.optim.Optimizer):
         return {**super().state_dict(), "solver": self._solver.state()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from a state."""
+        """Restores a state."""
         rest = dict(state_dict)
         self._solver.restore(*rest.pop("solver"))
         super().load_state_dict(rest)

@@ -6,11 +6,11 @@ use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// A complex number, whose parts are floats, or any other [`Scalar`], so that they may carry derivatives.
+/// A complex number whose parts are floats or any other [`Scalar`], such as numbers with derivatives.
 ///
-/// Complex numbers mix with their scalars on the right, `z * a`, and those over floats and [`Dual`] numbers on either side, with
-/// floats too: `1.0 / (z + a)`. Functions have their principal values; quotients, roots and hyperbolic tangents neither overflow nor
-/// underflow where the result does not.
+/// A scalar may stand on the right of an operator, `z * a`. For floats and [`Dual`] numbers, scalars and floats may stand on either side:
+/// `1.0 / (z + a)`. Functions return principal values. Quotients, roots and hyperbolic tangents overflow or underflow only if the result
+/// does.
 ///
 /// ```
 /// use marquardt::{Complex, Dual};

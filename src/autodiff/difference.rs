@@ -21,16 +21,16 @@ const AGREES: f64 = 16.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Difference {
-    /// `(f(x + h) − f(x)) / h` with `h = √ε |x|`: one evaluation a parameter, about half the digits.
+    /// `(f(x + h) − f(x)) / h` with `h = √ε |x|`: one evaluation for each parameter, about half of the digits.
     Forward,
-    /// `(f(x + h) − f(x − h)) / 2h` with `h = ∛ε |x|`: two evaluations a parameter, about two thirds of the digits.
+    /// `(f(x + h) − f(x − h)) / 2h` with `h = ∛ε |x|`: two evaluations for each parameter, about two thirds of the digits.
     #[default]
     Central,
 }
 
 impl Difference {
-    /// The step that balances truncation against rounding for a variable of size `x` (Dennis & Schnabel 1983, §5.4);
-    /// its sign is `x`'s, and at zero it is the step of `x = 1`.
+    /// Step that balances truncation and rounding errors for a variable of size `x` (Dennis & Schnabel 1983, §5.4). It has the sign of `x`;
+    /// for `x = 0` it is the step for `x = 1`.
     pub fn step<T: Real>(self, x: T) -> T {
         self.step_of(&Variable::new(x))
     }
@@ -66,9 +66,9 @@ impl Difference {
         self.derivative_within(x, j, here, -T::INFINITY, T::INFINITY, f)
     }
 
-    /// Approximates [`derivative`](Self::derivative) with evaluations of `f` at `lower ≤ x[j] ≤ upper` only. Where there is no
-    /// room on one side, a central difference is taken from a parabola on the other, of the same order; where there is none on
-    /// either, the derivative is zero.
+    /// Approximates [`derivative`](Self::derivative) with evaluations of `f` at `lower ≤ x[j] ≤ upper` only. If a bound leaves no room on
+    /// one side, a central difference is replaced by the parabola through two points on the other side, of the same order. If there is no
+    /// room on either side, the derivative is 0.
     ///
     /// ```
     /// use marquardt::autodiff::Difference;

@@ -11,7 +11,7 @@ use crate::special::{digamma, j1_slope};
 /// A value together with its exact gradient with respect to `N` variables (Ceres calls it a jet).
 ///
 /// Duals compare by value, with each other and with floats on the right (`if rate < 0.5 { … }`). The derivative is that of the branch
-/// taken; where a fit moves across a jump or a kink, it is not one of the whole.
+/// taken; it does not account for a jump or a kink between branches.
 ///
 /// Every operation costs about `1 + N` multiplications, in loops of fixed length that the compiler turns into vector
 /// instructions; there is no tape and no allocation.

@@ -11,8 +11,7 @@ use crate::special::{digamma, j1_second_slope, j1_slope, trigamma};
 
 /// A value with its first and second derivative along one direction: `f(x + tv)` at `t = 0`.
 ///
-/// Geodesic acceleration asks for the second directional derivative of the residuals; this gives it exactly, at about
-/// three times the cost of the value.
+/// It gives the exact second directional derivative of the residuals for geodesic acceleration, at about 3 times the cost of the value.
 ///
 /// ```
 /// use marquardt::Scalar;

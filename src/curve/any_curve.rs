@@ -6,8 +6,8 @@ use crate::pass_on::pass_on;
 use crate::problem::Evaluated;
 use crate::real::Real;
 
-/// A curve of any kind. It is called for many rows at once, so that the pointer costs nothing, and all code over it is compiled
-/// in this crate.
+/// Any curve, behind a pointer. Each call evaluates many rows, so the pointer costs nothing. All code over this type is compiled in this
+/// crate.
 pub type AnyCurve<'a, T> = Box<dyn Curve<T> + 'a>;
 
 /// Calls a method of the curve in a box.

@@ -15,7 +15,7 @@ pub struct Attempts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Attempt {
-    /// The fit as it was asked for.
+    /// The fit with its own options and start.
     First,
     /// Variable projection from the same start.
     VariableProjection,

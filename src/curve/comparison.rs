@@ -9,7 +9,7 @@ use super::criteria::NoiseKind;
 use crate::digits::number;
 use crate::real::Real;
 
-/// Reasons for which fits cannot be compared.
+/// Reasons why fits cannot be compared.
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ComparisonError {
@@ -19,18 +19,18 @@ pub enum ComparisonError {
     /// The fits are of different data.
     #[error("the fits are of {first} and of {second} observations: only fits of the same data can be compared")]
     Observations {
-        /// Observations of the one.
+        /// Observations of one fit.
         first: usize,
-        /// Observations of the other.
+        /// Observations of the other fit.
         second: usize,
     },
-    /// The fits take different things for the noise.
-    #[error("the fits take the noise differently: relative, absolute, or of counts")]
+    /// The fits have different noise models.
+    #[error("the fits have different noise models: relative sigma, absolute sigma, or counts")]
     Noise,
-    /// A robust fit is not the most likely one.
+    /// A fit is robust: it does not maximise a likelihood.
     #[error("robust fits cannot be compared by their likelihoods")]
     Robust,
-    /// No fit has observations enough for the AICc.
+    /// No fit has enough observations for the AICc: at least `p + 2` for `p` parameters.
     #[error("{observations} observations are too few for the AICc of any of these fits")]
     TooFewObservations {
         /// Observations of each.
@@ -54,8 +54,8 @@ pub enum ComparisonError {
         /// Cost of the fuller one.
         full: f64,
     },
-    /// The fuller fit has no degrees of freedom to judge the noise by.
-    #[error("the fuller curve has as many parameters as observations: nothing is left to judge it by")]
+    /// The fuller fit has no degrees of freedom to estimate the noise from.
+    #[error("the fuller curve has as many parameters as observations: no degrees of freedom are left to test it")]
     NoDegreesOfFreedom,
 }
 
@@ -69,13 +69,14 @@ pub struct Compared<T> {
     pub criteria: Criteria<T>,
     /// Difference between its AICc and the least AICc.
     pub difference: T,
-    /// Akaike's weight, `exp(−½ difference)` over the sum of all: the probability that it is the best of these, as far as
-    /// the AICc goes.
+    /// Akaike weight: `exp(−½ difference)`, divided by the sum of these terms over all fits. The probability, by the AICc, that this curve
+    /// is the best of those compared; from 0 to 1.
     pub weight: T,
 }
 
 impl<T: Real> Compared<T> {
-    /// `exp(½ difference)`: how many times more the best fit is supported by the data. Infinite for one out of the question.
+    /// Evidence ratio `exp(½ difference)`: the factor by which the data support the best fit more than this one. 1 for the best fit;
+    /// infinite if the exponential overflows.
     pub fn evidence_ratio(&self) -> T {
         (T::from_f64(0.5) * self.difference).exp()
     }
@@ -107,8 +108,8 @@ impl<T: Real> Comparison<T> {
     ///
     /// # Errors
     ///
-    /// [`ComparisonError`] for no fits, for fits of different numbers of observations or kinds of noise, and where there are
-    /// too few observations for the AICc of any.
+    /// [`ComparisonError`] if there are no fits, if they differ in their numbers of observations or their noise models, or if no fit has
+    /// enough observations for its AICc.
     pub fn of<S: Into<String>>(fits: impl IntoIterator<Item = (S, Criteria<T>)>) -> Result<Self, ComparisonError> {
         let named =
             |(name, criteria): (S, _)| Compared { name: name.into(), criteria, difference: T::ZERO, weight: T::ZERO };

@@ -39,9 +39,9 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// Fits a closure `|x, [a, b, …]|` of one predictor. The parameters arrive as [`Dual`] numbers, so the derivatives are
     /// exact; write it as over floats, with the functions of [`Scalar`](crate::Scalar).
     ///
-    /// Every operation carries all derivatives along, one point at a time. A [`Model`], also one by [`model!`](crate::model!), takes
-    /// several points at once and works many derivatives out backwards: next to it, a closure of 3 parameters takes 1.2 to 1.7 times
-    /// as long, of 9 parameters 2.4 to 2.9 times, of 60 parameters 6 to 7 times.
+    /// A closure is evaluated for one point at a time, and every operation computes all derivatives. A [`Model`], for example from
+    /// [`model!`](crate::model!), is evaluated for several points at once, and many derivatives are computed in reverse. Compared with it,
+    /// a closure takes 1.2 to 1.7 times as long for 3 parameters, 2.4 to 2.9 times for 9, and 6 to 7 times for 60.
     pub fn new<const N: usize, F: Fn(T, [Dual<T, N>; N]) -> Dual<T, N> + Send + Sync + 'a>(
         curve: F,
         x: impl Into<Rows<'a, T>>,
@@ -105,10 +105,9 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
         CurveFit::curve(FromVector(curve), x, y, &start)
     }
 
-    /// Fits an implicit curve, the points at which a closure `|x, [a, b, …]|` is zero, such as a circle, to rows of coordinates with
-    /// errors: the sum of the squared distances of the points from the curve is minimised, by
-    /// [orthogonal distance regression](super::ErrorsInX::OrthogonalDistance). Distances are in units of
-    /// [`sigma_x`](CurveFit::sigma_x), which is one, and relative, unless it is given.
+    /// Fits an implicit curve, such as a circle, to rows of coordinates with errors. The curve consists of the points at which the closure
+    /// `|x, [a, b, …]|` is zero. The sum of the squared distances of the points from the curve is minimised, by [orthogonal distance
+    /// regression](super::ErrorsInX::OrthogonalDistance). Distances are in units of [`sigma_x`](CurveFit::sigma_x); default 1, relative.
     ///
     /// ```
     /// use marquardt::CurveFit;
@@ -172,18 +171,18 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
         CurveFit::curve(FromNumeric::new(response, start.len(), difference), x, y, start)
     }
 
-    /// Fits a closure `|x, b, y|` that fills in all responses by one call, for simulators and integrators, with derivatives by
-    /// differences; `differential_equations` (feature `ode`) integrates by itself, with exact derivatives. Each parameter that is free takes one more call (forward differences) or two (central ones) a linearisation;
-    /// with the feature `rayon` these are made on all cores at once. The fit keeps the last responses, and calls the closure once for a
-    /// point.
+    /// Fits a closure `|x, b, y|` that fills in all responses by one call, for simulators and integrators, with derivatives by differences;
+    /// `differential_equations` (feature `ode`) integrates by itself, with exact derivatives. A linearisation takes one more evaluation for
+    /// each free parameter with forward differences, two with central ones; with the feature `rayon` they run on all cores. The fit keeps
+    /// the last responses, so that the closure is evaluated only once for each point.
     ///
-    /// `x` are the rows of predictors, one after the other, and `y` the responses to each of them, one after the other where there are
-    /// several (the columns of the data). They are those of the fit, in its order and without the rows that are left out; but
-    /// [`predict`](FittedCurve::predict), plots, bands and [cases drawn again](FittedCurve::bootstrap) ask for others, which may be
-    /// out of order or repeat.
+    /// `x` holds the predictors and `y` the responses, both row by row (row-major); a row of `y` has one entry for each column of the
+    /// responses. During the fit the rows are those of the data, in their order, without the rows that are left out.
+    /// [`predict`](FittedCurve::predict), plots, bands and [resampled cases](FittedCurve::bootstrap) pass other rows, which may be out of
+    /// order or repeat.
     ///
-    /// NaN in `y` says that there is no answer for such parameters; the fit then takes a shorter step. An error ends the fit, which
-    /// keeps the best point so far. A response that is not filled in counts as NaN.
+    /// NaN in `y` means that the responses are undefined for these parameters; the fit then takes a shorter step. An error ends the fit,
+    /// which keeps the best point so far. Entries of `y` that are not filled in count as NaN.
     ///
     /// ```
     /// use marquardt::CurveFit;
@@ -221,9 +220,9 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
 }
 
 impl<T: Real, F: Fn(&[T], &[T], &mut [T]) -> Evaluated + Send + Sync> CurveFit<'_, T, FromNumericRows<T, F>> {
-    /// Sets the relative accuracy of the responses, such as the relative tolerance of an integrator: differences take steps of
-    /// its square root (forward) or cube root (central), so that its errors do not pass for slopes (lmfit's and MINPACK's
-    /// `epsfcn`). By default they are accurate to the last digit. It has to lie between 0 and 1.
+    /// Sets the relative accuracy of the responses, from 0 to 1, such as the relative tolerance of an integrator; default `ε`, the last
+    /// digit of the float. The relative steps of differences are its square root (forward) or its cube root (central), so that errors of
+    /// the responses do not dominate the derivatives (lmfit's and MINPACK's `epsfcn`).
     pub fn accuracy(self, relative: T) -> Self {
         self.with_curve(|curve| curve.set_accuracy(relative))
     }

@@ -1,4 +1,4 @@
-//! Information criteria: the quality of a fit for the number of its parameters.
+//! Information criteria, which weigh the quality of a fit against its number of parameters.
 
 use crate::real::Real;
 
@@ -17,16 +17,16 @@ pub(super) enum NoiseKind {
     Robust,
 }
 
-/// Quality of a fit for the number of its parameters, in plain numbers, so that fits of different curves can be
+/// Likelihood and size of a fit, as plain numbers: its information criteria follow, by which fits of different curves are
 /// [compared](crate::curve::Comparison).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(bound = "T: Real"))]
 #[non_exhaustive]
 pub struct Criteria<T> {
-    /// Responses, and priors.
+    /// Number of responses and priors.
     pub observations: usize,
-    /// Free parameters, as far as the data determine them.
+    /// Number of free parameters that the data determine.
     pub parameters: usize,
     /// Sum of the squared whitened residuals; Pearson's `Σ (y − μ)²/μ` of counts.
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
@@ -43,7 +43,8 @@ impl<T: Real> Criteria<T> {
         self.observations - self.parameters
     }
 
-    /// `χ²` by the degrees of freedom; `None` without such. About one for a curve that fits, where the noise is known.
+    /// `χ²` divided by the degrees of freedom; `None` without degrees of freedom. If sigma is absolute and the curve is right, it is about
+    /// 1.
     pub fn reduced_chi_square(&self) -> Option<T> {
         let freedom = self.degrees_of_freedom();
         (freedom > 0).then(|| self.chi_square / T::from_f64(freedom as f64))
@@ -52,15 +53,15 @@ impl<T: Real> Criteria<T> {
     /// Akaike's information criterion, of `n` observations and `p` parameters: `n ln(χ²/n) + 2p`, as in lmfit, or
     /// `−2 ln L + 2p` where the noise is known. Less is better; only differences between fits of the same data count.
     ///
-    /// R and statsmodels always take `−2 ln L` with its constants, and R counts the size of the noise as one more parameter
-    /// where it is not known: their differences are the same. They follow from
-    /// [`log_likelihood`](crate::FittedCurve::log_likelihood). `-∞` for a curve that meets all responses, where the noise is not known.
+    /// R and statsmodels always take `−2 ln L` with its constants, and R counts the size of the noise as one more parameter where it is not
+    /// known: their differences are the same. They follow from [`log_likelihood`](crate::FittedCurve::log_likelihood). `-∞` for a curve
+    /// through all responses if the size of the noise is not known.
     pub fn aic(&self) -> T {
         self.deviance() + T::from_f64(2.0 * self.parameters as f64)
     }
 
-    /// Akaike's information criterion for few observations, the [AIC](Self::aic) and `2p(p + 1)/(n − p − 1)`. Infinite for
-    /// `n ≤ p + 1`. Here it makes a difference that R counts the size of the noise.
+    /// Akaike's information criterion corrected for few observations: the [AIC](Self::aic) plus `2p(p + 1)/(n − p − 1)`. Infinite for `n ≤
+    /// p + 1`. Differences of the AICc are not those of R, which counts the size of the noise as a parameter.
     pub fn aicc(&self) -> T {
         let (n, p) = (self.observations as f64, self.parameters as f64);
         if n > p + 1.0 { self.aic() + T::from_f64(2.0 * p * (p + 1.0) / (n - p - 1.0)) } else { T::INFINITY }

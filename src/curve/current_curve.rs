@@ -38,7 +38,7 @@ impl<'p, T: Real> CurrentCurve<'p, T> {
     ///
     /// # Errors
     ///
-    /// As the curve's own; and for rows of another number of predictors than the data have.
+    /// The curve's own error, or an error if a row does not have as many predictors as the data.
     pub fn predict<'x>(&self, x: impl Into<Rows<'x, T>>) -> Evaluated<Vec<T>> {
         let x = x.into();
         let (width, found) = (self.width, x.width());

@@ -8,7 +8,7 @@ use crate::distributed::{CommunicatorError, RankError};
 use crate::problem::RobustScaleError;
 use crate::solver::SolveError;
 
-/// Reasons for which a curve could not be fitted.
+/// Reasons why a curve could not be fitted.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CurveError {
@@ -41,7 +41,7 @@ pub enum CurveError {
         /// Number of parameters.
         parameters: usize,
     },
-    /// The curve has another number of responses than the data.
+    /// The number of responses of the curve is not that of the data.
     #[error("the curve has {} to a row, but y has {data}", counted(*curve, "response"))]
     ResponseCount {
         /// Responses of the curve.
@@ -81,7 +81,7 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
-    /// Numbers or standard deviations of replicates do not match the rows.
+    /// The counts or the standard deviations of replicates do not match the rows.
     #[error("there are {found} {of}, but {expected} are needed")]
     ReplicatesLength {
         /// Description of the numbers.
@@ -105,7 +105,7 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
-    /// The false discovery rate of outliers is no share between zero and one.
+    /// The false discovery rate of outliers is not between 0 and 1.
     #[error("the false discovery rate of outliers must be between 0 and 1, not {value}")]
     OutlierRate {
         /// The rate asked for.
@@ -135,13 +135,14 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
-    /// All predictors of a row are exact, although the curve is a condition that they need not meet.
+    /// All predictors of a row have a standard deviation of 0, but the curve is implicit: each point needs an error in at least one
+    /// predictor.
     #[error("sigma_x is 0 in row {}: a point of an implicit curve needs an error in one predictor", row + 1)]
     ExactCondition {
         /// Index of the row, from 0; messages count from 1.
         row: usize,
     },
-    /// The covariance of the data is not a matrix of one row and column a response.
+    /// The covariance of the data is not a square matrix with one row for each response.
     #[error("the covariance of the data is {rows} x {columns}{}", .responses.map_or(String::new(), |count| format!(", for {}", counted(count, "response"))))]
     CovarianceShape {
         /// Its rows.
@@ -208,7 +209,7 @@ pub enum CurveError {
         /// The value.
         value: f64,
     },
-    /// The curve is not positive at the start, although it should be the mean of counts.
+    /// The curve is not positive at the start. For counts it is their mean, which must be positive.
     #[error("the curve is {value} in row {} at the start: the mean of counts must be positive", row + 1)]
     NonPositiveMean {
         /// Index of the row, from 0; messages count from 1.
@@ -226,7 +227,7 @@ pub enum CurveError {
         /// Description of the fault.
         reason: &'static str,
     },
-    /// Two things are said of one parameter that exclude each other.
+    /// Two options of one parameter exclude each other.
     #[error("{name:?} {first} and {second}; say one of them")]
     Contradiction {
         /// The parameter.
@@ -236,7 +237,7 @@ pub enum CurveError {
         /// The second option, such as `is tied to other parameters`.
         second: &'static str,
     },
-    /// Sigma is to be absolute, but there is none.
+    /// [`absolute_sigma`](crate::CurveFit::absolute_sigma) is set, but no sigma is given.
     #[error(
         "absolute_sigma(true) was set, but no sigma; if the standard deviation of every response is 1, give it as sigma"
     )]
@@ -290,7 +291,7 @@ pub enum CurveError {
         /// The name it refers to.
         of: String,
     },
-    /// Ties go round in a circle.
+    /// Ties form a cycle.
     #[error("{:?} is tied to itself{}", .names[0], if .names.len() > 1 { format!(", by way of {}", quoted(&names[1..])) } else { String::new() })]
     TieToItself {
         /// The circle, each name tied to the next and the last to the first.
@@ -310,13 +311,13 @@ pub enum CurveError {
         /// The relation.
         relation: String,
     },
-    /// A relation is of tied parameters that are no linear functions of the free ones.
+    /// A relation contains a tied parameter that is not a linear function of the free parameters.
     #[error("the relation {relation} is not linear in the free parameters, to which others in it are tied")]
     NonlinearRelation {
         /// The relation.
         relation: String,
     },
-    /// No free parameter has an influence on a relation.
+    /// A relation does not depend on any free parameter.
     #[error("the relation {relation} is of constants: no free parameter has an influence on it")]
     RelationOfConstants {
         /// The relation.
@@ -372,7 +373,7 @@ pub enum CurveError {
         /// Number of names.
         names: usize,
     },
-    /// The scale of a robust loss makes no sense.
+    /// The scale of a robust loss is not positive and finite.
     #[error(transparent)]
     RobustScale(#[from] RobustScaleError),
     /// The solve could not start.

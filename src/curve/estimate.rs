@@ -1,10 +1,10 @@
-//! An estimate, and how far it may be off.
+//! Estimates with standard errors and intervals.
 
 use super::StatisticsError;
 use crate::real::Real;
 use crate::statistics::distributions::two_sided_quantile;
 
-/// An interval of confidence, ends included.
+/// Confidence interval; its ends belong to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval<T> {
     /// The lower end.
@@ -28,25 +28,26 @@ impl<T: Real> Interval<T> {
     }
 }
 
-/// An estimate with its standard error.
+/// An estimate with its standard error and degrees of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Estimate<T> {
     /// The value.
     pub value: T,
-    /// Its standard error: zero for a number that does not depend on the data, infinite for one that the data do not determine.
+    /// Standard error: 0 if the value does not depend on the data, infinite if the data do not determine it.
     pub standard_error: T,
-    /// Degrees of freedom of Student's t distribution: infinite where the noise is known, none where nothing is known of it.
+    /// Degrees of freedom of Student's t distribution: infinite if the size of the noise is known, 0 if it can be neither known nor
+    /// estimated.
     pub degrees_of_freedom: f64,
 }
 
 impl<T: Real> Estimate<T> {
-    /// The interval that contains the true value with probability `level`, as far as the curve is linear there: by Student's t
-    /// distribution where the noise is estimated from the residuals, by the normal one where it is known.
+    /// Interval that contains the true value with probability `level`, exact for a linear curve and normal noise. It uses Student's t
+    /// distribution if the noise is estimated from the residuals, and the normal distribution if the noise is known.
     ///
     /// # Errors
     ///
-    /// [`StatisticsError::Level`] for a level that is not between 0 and 1.
+    /// [`StatisticsError::Level`] if `level` is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval<T>, StatisticsError> {
         let quantile = quantile(level, self.degrees_of_freedom)?;
         Ok(Interval::about(self.value, self.standard_error, quantile))
@@ -59,7 +60,7 @@ pub(super) fn quantile(level: f64, degrees_of_freedom: f64) -> Result<f64, Stati
     Ok(two_sided_quantile(level, degrees_of_freedom))
 }
 
-/// Checks that a level of confidence lies between 0 and 1.
+/// Checks that a confidence level is between 0 and 1.
 pub(super) fn check_level(level: f64) -> Result<(), StatisticsError> {
     if level > 0.0 && level < 1.0 { Ok(()) } else { Err(StatisticsError::Level { level }) }
 }

@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::CurveError;
 use crate::solver::{Report, SolveError, Status};
 
-/// Reasons for which one fit of many, from another start or of other data, failed. The others are not concerned.
+/// Reasons why one fit of many failed, such as a fit from another start or of resampled data. The other fits are not affected.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FitFailure {
@@ -15,7 +15,7 @@ pub enum FitFailure {
     /// The fit could not start.
     #[error(transparent)]
     Solve(#[from] SolveError),
-    /// The data drawn for it are none that can be fitted.
+    /// The resampled data cannot be fitted.
     #[error(transparent)]
     Data(#[from] CurveError),
 }

@@ -1,4 +1,4 @@
-//! A curve fit: the curve, the data, the start, and how to solve.
+//! A curve fit: the curve, the data, the start and the method of solution.
 
 use std::borrow::Cow;
 
@@ -104,25 +104,26 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { options: change(self.options), ..self }
     }
 
-    /// Names of the responses of a curve that has several, in the legend of a plot; `y1`, `y2`, … unless they are given.
+    /// Names of the responses, for the legend of a plot of a curve with several responses; default `y1`, `y2`, ….
     pub fn response_names<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
         CurveFit { data: self.data.with_response_names(names.into_iter().map(Into::into).collect()), ..self }
     }
 
-    /// Standard deviations of the responses, one each, or one for all responses to a row. As in SciPy, they are relative unless
-    /// [`absolute_sigma`](Self::absolute_sigma) says otherwise.
+    /// Standard deviations of the responses, in the unit of `y`: one for each response, or one for each row. As in SciPy, they are relative
+    /// unless [`absolute_sigma`](Self::absolute_sigma) is set.
     pub fn sigma(self, sigma: impl Into<Rows<'a, T>>) -> Self {
         CurveFit { data: self.data.with_sigma(sigma.into()), ..self }
     }
 
-    /// Covariance of the responses, a row and a column each, relative unless [`absolute_sigma`](Self::absolute_sigma) says
-    /// otherwise. Residuals are whitened by its Cholesky factor: `m³/3` flops once, and `m²n` a linearisation.
+    /// Covariance matrix of the responses, with a row and a column for each response; relative unless
+    /// [`absolute_sigma`](Self::absolute_sigma) is set. Residuals are whitened by its Cholesky factor, which takes `m³/3` flops once and
+    /// `m²n` flops in each linearisation, for `m` responses and `n` parameters.
     pub fn data_covariance<'c>(self, covariance: impl Into<ArrayView2<'c, T>>) -> Self {
         self.change_rows(|rows| rows.data_covariance = Some(covariance.into().to_owned()))
     }
 
-    /// Weights of the responses, one each or one for a row, instead of [`sigma`](Self::sigma): the sum of `weight · residual²` is minimised, as with `sigma =
-    /// 1/√weight`. A row of weight zero is left out.
+    /// Weights of the responses, in place of [`sigma`](Self::sigma): one for each response, or one for each row. The sum of `weight ·
+    /// residual²` is minimised, as with `sigma = 1/√weight`. Rows of weight 0 are left out.
     ///
     /// ```
     /// use marquardt::CurveFit;
@@ -140,8 +141,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.change_rows(|rows| rows.weights = Some(weights))
     }
 
-    /// Weights by the modulus, `1/|y|²`, of the responses to each row, which is usual for impedances: all [complex](Self::complex) responses are
-    /// equally precise in percent.
+    /// Weights each row by the modulus of its responses, `1/|y|²`, as is usual for impedances: all [complex](Self::complex) responses then
+    /// have the same relative precision.
     ///
     /// ```
     /// use marquardt::{Complex, CurveFit};
@@ -164,13 +165,15 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.change_rows(|rows| rows.weights = Some(weights.into()))
     }
 
-    /// Numbers of replicates, one to each row, and their standard deviations, one to each response (divided by `n − 1`), of responses that
-    /// are means. The fit is that to the replicates themselves, in all estimates, standard errors, criteria, degrees of freedom, and in the
-    /// [test of lack of fit](FittedCurve::lack_of_fit): sums of squares do not tell other values with these means and standard deviations
-    /// from them. The standard deviation of a single one is not looked at. A [`sigma`](Self::sigma) is that of a single replicate.
+    /// Declares the responses to be means of replicates. `counts` has the number of replicates of each row, at least 1; `deviations` has
+    /// the standard deviation of the replicates (with the divisor `n − 1`) of each response, and is ignored for a single replicate. The fit
+    /// equals a fit of the replicates themselves, in all estimates, standard errors, criteria, degrees of freedom and in the [test of lack
+    /// of fit](FittedCurve::lack_of_fit), because the sums of squares depend only on means and standard deviations. A
+    /// [`sigma`](Self::sigma) is that of a single replicate.
     ///
     /// [`observed`](FittedCurve::observed), residuals and fitted responses have a row for each replicate, at the mean and on either side of
-    /// it. Tests of residuals are `None`, as nothing is known of the order or the distribution. Plots show means with standard deviations.
+    /// it. Tests of residuals are `None`, because the order and the distribution of the replicates are unknown. Plots show means with
+    /// standard deviations.
     ///
     /// ```
     /// use marquardt::CurveFit;
@@ -189,14 +192,16 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.change_rows(|rows| rows.replicates = Some(replicates))
     }
 
-    /// Standard deviations of the predictors: of each row, or one row for all. Zero is for exact predictors. The fit is one of
-    /// [orthogonal distances](ErrorsInX::OrthogonalDistance), unless [`errors_in_x`](Self::errors_in_x) takes effective variances.
+    /// Standard deviations of the predictors, in the unit of `x`: a row of them for each row of the data, or one row for all. 0 stands for
+    /// an exact predictor. The fit minimises [orthogonal distances](ErrorsInX::OrthogonalDistance), unless
+    /// [`errors_in_x`](Self::errors_in_x) selects effective variances.
     ///
-    /// They are relative or absolute as [`sigma`](Self::sigma) is, which is one unless it is given. A row has one residual for each
-    /// response, its distance from the curve in units of both deviations, which a [robust](Self::robust) loss and the statistics
-    /// take; [`FittedCurve::fitted_x`] has the nearest points. Standard errors are those of the linearised problem, in which the shifts
-    /// are unknowns, too (ODRPACK's `sd_beta`). Derivatives by the predictors are differences over a small share of `sigma_x`; an
-    /// evaluation takes about ten of the curve. [Prediction bands](FittedCurve::prediction_band) are for exact predictors.
+    /// They are relative or absolute as [`sigma`](Self::sigma) is, whose default here is 1. A row has one residual for each response: the
+    /// distance of the observation from the curve in units of both standard deviations. A [robust](Self::robust) loss and the statistics
+    /// use these residuals; [`FittedCurve::fitted_x`] returns the nearest points. Standard errors are those of the linearised problem with
+    /// the shifts as further unknowns (ODRPACK's `sd_beta`). Derivatives with respect to the predictors are differences over a small
+    /// fraction of `sigma_x`, so that one evaluation of the residuals takes about ten evaluations of the curve. [Prediction
+    /// bands](FittedCurve::prediction_band) assume exact predictors.
     ///
     /// ```
     /// use marquardt::CurveFit;
@@ -234,10 +239,10 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.change_rows(|rows| rows.mask = Some(mask.into()))
     }
 
-    /// Finds the parameters in which the curve is linear and eliminates them, by
-    /// [variable projection](LevenbergMarquardt::minimize_separable): the fit is the same, mostly in fewer iterations, and
-    /// the starts of those parameters do not matter. Parameters with bounds stay. Not for counts and robust losses, which
-    /// are no sums of squares.
+    /// Finds the parameters in which the curve is linear and eliminates them, by [variable
+    /// projection](LevenbergMarquardt::minimize_separable); default `false`. The result is the same, usually after fewer iterations, and
+    /// the starts of the eliminated parameters do not matter. Parameters with bounds are not eliminated. Counts and robust losses are
+    /// refused, because their cost is not a sum of squares.
     ///
     /// ```
     /// use marquardt::{CurveFit, model};
@@ -255,17 +260,16 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { method: FitMethod { variable_projection: eliminate, ..self.method }, ..self }
     }
 
-    /// Says whether a fit that ends badly is tried again in other ways; `true` by default. It ends badly if
+    /// Enables further attempts after a fit with a bad end; default `true`. The end is bad if
     ///
     /// - one of its [warnings](FittedCurve::warnings) is another than those of rounding and of bounds, unless a limit that was set ended it, or
-    /// - the curve is no better than the mean of the data: with `n` free parameters and `m − n` degrees of freedom, the squares that it
-    ///   leaves out of those about the mean are fewer than `4 (n − 1)/(m − n)` of those that it leaves.
+    /// - the curve is no better than the mean of the data: with `n` free parameters and `m − n` degrees of freedom, `(S₀ − S) / S < 4 (n −
+    ///   1)/(m − n)`, where `S` is the sum of squares about the curve and `S₀` that about the mean.
     ///
-    /// The other ways are [variable projection](Self::variable_projection), two other damping policies, and up to eight starts, at which
-    /// parameters have the sizes that the predictors suggest. The first result is kept unless another has a cost that is lower by more
-    /// than 10⁻⁶ of it (7·10⁻⁵ in single precision), or ends well at a cost that is no higher. Two attempts that end well at the lowest
-    /// cost are enough.
-    /// [`FittedCurve::attempts`] says how many there were, and which was kept.
+    /// The further attempts are [variable projection](Self::variable_projection), two other damping policies, and up to eight other starts,
+    /// at which the parameters have sizes derived from the predictors. The first result is kept unless another attempt lowers the cost by
+    /// more than 10⁻⁶ of it (7·10⁻⁵ in single precision), or ends well at a cost that is no higher. Attempts stop once two of them end well
+    /// at the lowest cost. [`FittedCurve::attempts`] returns their number and the one that was kept.
     ///
     /// The report's iterations, evaluations and time are those of all attempts, its initial cost is that of the given start, and the
     /// rest is that of the kept attempt. The solver's evaluations and time limit hold for all attempts together, and so does a limit of
@@ -288,17 +292,16 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { method: FitMethod { retry, ..self.method }, ..self }
     }
 
-    /// Shares the rows with other ranks, which do the same fit: x, y, and all that comes with rows, are this rank's share of
-    /// them. There may be more on one rank than on another, and none on some; all that is said of parameters is the same on
-    /// all ranks. So is the result, bit for bit, and so is an error, wherever it comes from.
+    /// Distributes the rows over ranks that run the same fit: `x`, `y`, `sigma` and everything else given by rows hold this rank's rows.
+    /// Ranks may have different numbers of rows, or none. Names, starts, bounds and all other options of parameters must be the same on all
+    /// ranks. The result is the same on all ranks, bit for bit; so is an error, on whichever rank it occurred.
     ///
     /// Fitting is collective, as are [profiles](FittedCurve::profile) and [contours](FittedCurve::contour): all ranks call
     /// them, in the same order. Everything else about a [`FittedCurve`] can be asked on one rank alone. With a communicator of
     /// one rank, nothing changes.
     ///
-    /// A [guessed](CurveFit::guessed) start is made of the rows of all ranks, or, where these are more than 100,000, of some
-    /// evenly spread over them. A [covariance of the data](Self::data_covariance) and
-    /// [variable projection](Self::variable_projection) need all rows on one rank.
+    /// A [guessed](CurveFit::guessed) start uses the rows of all ranks; of more than 100,000 rows, it uses an evenly spaced sample. A
+    /// [covariance of the data](Self::data_covariance) and [variable projection](Self::variable_projection) need all rows on one rank.
     ///
     /// ```
     /// use marquardt::CurveFit;
@@ -321,8 +324,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { data: self.data.shared(ranks), ..self }
     }
 
-    /// The same fit, with copies of the data that it borrows: it may be returned from a function, or moved to another thread, if its
-    /// curve borrows nothing.
+    /// Copies the data that the fit borrows. The fit can then be returned from a function or moved to another thread, if its curve borrows
+    /// nothing.
     ///
     /// ```
     /// use marquardt::models::ExponentialDecay;
@@ -342,7 +345,7 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         CurveFit { curve, data, start, guess, is_guessed, options, rows, method }
     }
 
-    /// The solver, with settings of one's own.
+    /// Sets the solver, with its tolerances, limits and damping.
     pub fn solver(self, solver: LevenbergMarquardt<T>) -> Self {
         CurveFit { method: FitMethod { solver, ..self.method }, ..self }
     }
@@ -369,8 +372,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
         self.observe_curve(move |record, _| observer(record))
     }
 
-    /// Calls a function after each trial step as [`observe`](Self::observe) does, also with the curve at the current point, to draw it
-    /// while the fit runs.
+    /// Calls a function after each trial step, as [`observe`](Self::observe) does, and also passes the curve at the current point, for a
+    /// plot while the fit runs.
     ///
     /// ```
     /// use marquardt::CurveFit;

@@ -1,4 +1,4 @@
-//! Options of a fit: what is said of its parameters, its noise and its loss.
+//! Options of a fit: its parameters, its noise and its loss.
 
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::problem::{Loss, RobustLoss, RobustScaleError};
 use crate::real::Real;
 use crate::solver::SolveError;
 
-/// Options of a fit: its parameters, the noise of its data, and its loss.
+/// Options of a fit: parameters, noise of the data, and loss.
 ///
 /// [`CurveFit`](crate::CurveFit), [`Parameters`](crate::Parameters) and [`FitMany`](crate::FitMany) have these methods, too. Options that
 /// several fits have in common are stated once, and given to each by its method `options`.
@@ -52,12 +52,12 @@ pub struct FitOptions<T: Real> {
 }
 
 impl<T: Real> FitOptions<T> {
-    /// The options of a fit of which nothing is said: all parameters are free, sigma is relative, and the cost is a sum of squares.
+    /// Default options: all parameters are free, sigma is relative, and the cost is a sum of squares.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Names of the parameters, in reports and here.
+    /// Sets the names of the parameters, for reports and for all other options.
     pub fn names<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
         FitOptions { names: Some(names.into_iter().map(Into::into).collect()), ..self }
     }
@@ -67,8 +67,8 @@ impl<T: Real> FitOptions<T> {
         self.option(name, ParameterOption::Start(start))
     }
 
-    /// Bounds of a parameter: `0.0..=1.0`, `0.0..` or `..=1.0`. The ends belong to them. They are honoured at every evaluation,
-    /// and the fit ends at the minimum within.
+    /// Sets the bounds of a parameter, ends included: `0.0..=1.0`, `0.0..` or `..=1.0`. No evaluation is outside of the bounds, and the fit
+    /// ends at the minimum within them.
     pub fn bounds(self, name: &str, bounds: impl RangeBounds<T>) -> Self {
         self.option(name, ParameterOption::within(bounds))
     }
@@ -100,16 +100,17 @@ impl<T: Real> FitOptions<T> {
         self.option(name, ParameterOption::Fix(Some(value)))
     }
 
-    /// Makes a parameter follow from others. It is then neither fixed nor bounded, and its start is not used. A curve need not depend on
-    /// it: so the report has a quantity that follows from the fit, with its standard error.
+    /// Computes a parameter from other parameters. A tied parameter cannot be fixed or bounded, and its start is not used. The curve need
+    /// not depend on it: the report then has its value and standard error as those of a derived quantity.
     pub fn tie(self, name: &str, tie: Tie<T>) -> Self {
         self.option(name, ParameterOption::Tie(tie))
     }
 
-    /// Adds a quantity to the report that is computed from parameters, such as a half-life: its value, its standard error by the delta
-    /// method, and its interval. [`FittedCurve::derived_quantities`](crate::FittedCurve::derived_quantities) has it as numbers,
-    /// [`FittedCurve::profile_interval`](crate::FittedCurve::profile_interval) its interval by the likelihood, and
-    /// [`FitInference::derived`](crate::curve::FitInference::derived) computes others after the fit. Many fits do not take it.
+    /// Adds a quantity that is computed from parameters, such as a half-life, to the report: its value, its standard error by the delta
+    /// method, and its interval. [`FittedCurve::derived_quantities`](crate::FittedCurve::derived_quantities) returns it as numbers, and
+    /// [`FittedCurve::profile_interval`](crate::FittedCurve::profile_interval) returns its profile-likelihood interval.
+    /// [`FitInference::derived`](crate::curve::FitInference::derived) computes further quantities after the fit.
+    /// [`FitMany`](crate::FitMany) refuses derived quantities.
     ///
     /// ```
     /// use marquardt::{CurveFit, Tie};
@@ -132,12 +133,12 @@ impl<T: Real> FitOptions<T> {
         self
     }
 
-    /// Adds a linear inequality between parameters, such as `c1 <= c2` or `a + b <= 1`, also of tied parameters that are linear functions of
-    /// free ones. Relations are honoured as [bounds](Self::bounds) are: the curve is evaluated where they hold, to rounding and but for the
-    /// steps of numerical derivatives, and the fit ends at the minimum within. A start by hand has to satisfy them; a guess is moved.
-    /// Where the fit would be better beyond a relation, the result has a [warning](crate::curve::Warning::AtRelation), and standard errors
-    /// are those of the fit with that equation. Fits with relations do not take
-    /// [variable projection](crate::CurveFit::variable_projection).
+    /// Adds a linear inequality between parameters, such as `c1 <= c2` or `a + b <= 1`. It may contain tied parameters that are linear
+    /// functions of free ones. Relations are kept as [bounds](Self::bounds) are: the curve is evaluated only where they hold, except for
+    /// rounding and for the steps of numerical derivatives, and the fit ends at the minimum within them. A given start must satisfy them; a
+    /// guess is moved. If the fit would be better beyond a relation, the result has a [warning](crate::curve::Warning::AtRelation), and
+    /// standard errors are those of the fit with that relation as an equation. Relations and [variable
+    /// projection](crate::CurveFit::variable_projection) exclude each other.
     ///
     /// ```
     /// use marquardt::CurveFit;
@@ -191,14 +192,15 @@ impl<T: Real> FitOptions<T> {
         Ok(())
     }
 
-    /// Adds a Gaussian prior of a parameter, with this mean and standard deviation. The data have to have an [absolute
-    /// sigma](Self::absolute_sigma), or be [counts](Self::counts); otherwise nothing says how much they weigh against it.
+    /// Adds a Gaussian prior of a parameter, with a mean and a standard deviation in the unit of the parameter. It needs data with an
+    /// [absolute sigma](Self::absolute_sigma) or [counts](Self::counts): with relative noise, the weight of the data against the prior is
+    /// unknown.
     pub fn prior(self, name: &str, mean: T, standard_deviation: T) -> Self {
         self.option(name, ParameterOption::Prior(mean, standard_deviation))
     }
 
-    /// The typical size of a parameter (SciPy's `x_scale`), rounded to a power of two. It matters only where the solver's
-    /// [scaling](crate::solver::Scaling) is not by the columns of the Jacobian, as it is by default.
+    /// Sets the typical size of a parameter (SciPy's `x_scale`), a positive number; it is rounded to a power of 2. It has an effect only if
+    /// the solver's [scaling](crate::solver::Scaling) does not follow the columns of the Jacobian. The default scaling does.
     pub fn scale(self, name: &str, scale: T) -> Self {
         self.option(name, ParameterOption::Scale(scale))
     }
@@ -209,15 +211,14 @@ impl<T: Real> FitOptions<T> {
         self
     }
 
-    /// Says what sigma means: the standard deviation of the noise itself (`true`; sigma must then be given), or only the noise of
-    /// the responses relative to each other (`false`, the default): then its size is estimated from the residuals, and standard
-    /// errors are scaled by it.
+    /// Sets the meaning of sigma; default `false`. With `true`, sigma is the standard deviation of the noise, and must be given. With
+    /// `false`, only its ratios count: the size of the noise is estimated from the residuals, and standard errors are scaled by it.
     pub fn absolute_sigma(self, absolute: bool) -> Self {
         FitOptions { absolute_sigma: absolute, ..self }
     }
 
-    /// Takes the responses for counts, with the curve as their mean, and maximises the Poisson likelihood. They are
-    /// integers, and not negative. Standard errors are those of the expected Fisher information. The curve must be positive at the start.
+    /// Treats the responses as counts whose mean is the curve, and maximises the Poisson likelihood. Counts are integers of 0 or more.
+    /// Standard errors follow from the expected Fisher information. The curve must be positive at the start.
     ///
     /// T. A. Laurence and B. A. Chromy, Efficient maximum likelihood estimator fitting of histograms, Nature Methods 7
     /// (2010) 338.
@@ -240,15 +241,14 @@ impl<T: Real> FitOptions<T> {
         FitOptions { counts: true, ..self }
     }
 
-    /// Sets a robust loss, which limits the influence of outliers: one of [`Loss`](crate::Loss) or of one's own. Its scale is
-    /// judged by the residuals, as [`mad_scale`](crate::problem::mad_scale) times the loss's tuning constant, unless
-    /// [`f_scale`](Self::f_scale) gives it. Standard errors are those of M-estimation (Huber 1981, §7.6), from the scatter of the
-    /// residuals that count.
+    /// Sets a robust loss, which limits the influence of outliers: one of [`Loss`](crate::Loss), or your own. Its scale is estimated from
+    /// the residuals, as [`mad_scale`](crate::problem::mad_scale) times the loss's tuning constant, unless [`f_scale`](Self::f_scale) sets
+    /// it. Standard errors are those of M-estimation (Huber 1981, §7.6).
     ///
-    /// A scale that is not given takes several solves, some ten to a hundred, each from where the last one ended. The report's
-    /// iterations, evaluations and time are those of all of them; its log, its initial cost and its status are those of the
-    /// one that is returned. The solver's time limit and evaluations hold for all of them together, and its iterations for
-    /// each, with four times as many in all. A fit whose scale does not settle is not converged.
+    /// Without `f_scale`, the fit takes about 10 to 100 solves, each from the end of the last one, until the scale settles. The report's
+    /// iterations, evaluations and time are the totals; its log, initial cost and status are those of the solve that is returned. The
+    /// solver's limits of time and evaluations hold for all solves together; its limit of iterations holds for each solve, and four times
+    /// that limit for all. A fit whose scale does not settle is not converged.
     ///
     /// ```
     /// use marquardt::{CurveFit, Loss};
@@ -264,14 +264,14 @@ impl<T: Real> FitOptions<T> {
         FitOptions { robust: Some(Robustness { loss: Arc::new(loss), scale }), ..self }
     }
 
-    /// The scale `C` of a [`robust`](Self::robust) loss (SciPy's `f_scale`): the residual, divided by its sigma, at which it
-    /// begins to differ from least squares. Without a loss, Huber's is taken.
+    /// Sets the scale `C` of a [`robust`](Self::robust) loss (SciPy's `f_scale`), a positive number: the size of a residual, divided by its
+    /// sigma, above which the loss differs from least squares. If no loss is set, Huber's is used.
     pub fn f_scale(self, scale: T) -> Self {
         let loss = self.robust.map_or_else(|| Arc::new(Loss::Huber) as Arc<dyn RobustLoss<T>>, |robust| robust.loss);
         FitOptions { robust: Some(Robustness { loss, scale: Some(scale) }), ..self }
     }
 
-    /// Policy for rows in which a number is missing, that is NaN, or infinite: the fit is refused, or they are left out.
+    /// Sets the policy for rows with a missing value, which is NaN or infinite: an error (the default), or such rows are left out.
     pub fn nan_policy(self, policy: NanPolicy) -> Self {
         FitOptions { nan_policy: policy, ..self }
     }
@@ -286,7 +286,7 @@ impl<T: Real> FitOptions<T> {
         }
     }
 
-    /// Something is said of parameters.
+    /// Returns true if any parameter has an option.
     pub(super) fn names_parameters(&self) -> bool {
         let are_named = self.names.is_some() || !self.parameters.is_empty() || !self.relations.is_empty();
         are_named || self.other_bounds.is_some()
@@ -385,7 +385,7 @@ macro_rules! option_methods {
 /// Options of parameters, and the loss: those of every fit.
 macro_rules! parameter_methods {
     () => {
-        /// Takes these options in place of those that were set before.
+        /// Replaces all options that were set before.
         pub fn options(self, options: crate::curve::FitOptions<T>) -> Self {
             self.change_options(|_| options)
         }

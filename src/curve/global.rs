@@ -51,7 +51,7 @@ struct DataSet<'a, T: Real> {
     checked: Result<CheckedFit<'a, T>, CurveError>,
 }
 
-/// Reasons for which data sets cannot be fitted together.
+/// Reasons why data sets cannot be fitted together.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GlobalError {
@@ -83,8 +83,8 @@ pub enum GlobalError {
         /// The data sets that have it.
         of: Vec<String>,
     },
-    /// Data sets say different things of a shared parameter.
-    #[error("{first:?} and {second:?} say different things of {name:?}, which they share: {what}")]
+    /// Data sets have different options for a shared parameter.
+    #[error("{first:?} and {second:?} have different options for the shared parameter {name:?}: {what}")]
     Disagreement {
         /// The parameter.
         name: String,
@@ -95,7 +95,7 @@ pub enum GlobalError {
         /// The setting that they do not agree on.
         what: &'static str,
     },
-    /// Data sets cannot be weighed against each other.
+    /// Data sets differ in an option that must be the same for all, such as the meaning of sigma.
     #[error("{first:?} and {second:?} must be alike: {what}")]
     Unlike {
         /// A data set.
@@ -122,8 +122,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         GlobalFit { sets: Vec::new(), shared: Vec::new(), retry: true }
     }
 
-    /// Adds a data set. Curves may be of different kinds; they need as many responses to a row. Where ranks
-    /// [share the rows](CurveFit::communicator) of one data set, they share those of all, and this is collective.
+    /// Adds a data set. Curves may be of different kinds, but must have the same number of responses per row. Where ranks [share the
+    /// rows](CurveFit::communicator) of one data set, they share those of all, and this is collective.
     pub fn data_set<'s: 'a, C>(mut self, name: &str, fit: CurveFit<'s, T, C>) -> Self
     where
         C: Curve<T> + 'a,
@@ -138,8 +138,8 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         self
     }
 
-    /// Sets the parameters that the data sets share, by the names that they have there. Every data set that has a parameter of
-    /// that name takes part. A shared parameter starts where the first of them says.
+    /// Sets the names of the shared parameters. A parameter is shared by all data sets that have one of this name; its start is that of the
+    /// first of these data sets.
     pub fn shared<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.shared.extend(names.into_iter().map(Into::into));
         self
@@ -150,14 +150,13 @@ impl<'a, T: Real> GlobalFit<'a, T> {
         GlobalFit { retry, ..self }
     }
 
-    /// The fit of all data sets as one, to set more of, such as a [robust](CurveFit::robust) loss, or to
-    /// [start many times](CurveFit::multi_start). Solver and
-    /// [variable projection](CurveFit::variable_projection) are those of the first data set.
+    /// Returns the fit of all data sets as one [`CurveFit`], for further options such as a [robust](CurveFit::robust) loss or [many
+    /// starts](CurveFit::multi_start). Solver and [variable projection](CurveFit::variable_projection) are those of the first data set.
     ///
     /// # Errors
     ///
-    /// [`GlobalError`] names what is wrong with a data set, or what does not go together. Sigma is for all data sets or for
-    /// none, and so is [`absolute_sigma`](CurveFit::absolute_sigma).
+    /// [`GlobalError`] names the data set and its error, or two data sets that cannot be combined. Sigma must be given for all data sets or
+    /// for none; the same holds for [`absolute_sigma`](CurveFit::absolute_sigma).
     pub fn curve_fit(self) -> Result<CurveFit<'a, T, GlobalCurve<'a, T>>, GlobalError> {
         let mut sets: Vec<(String, CheckedFit<'a, T>)> = Vec::with_capacity(self.sets.len());
         for DataSet { name, checked } in self.sets {

@@ -8,10 +8,10 @@ use super::{AnyCurve, Curve};
 use crate::problem::Evaluated;
 use crate::real::Real;
 
-/// The curves of several data sets, some of whose parameters are the same; made by [`GlobalFit`](crate::GlobalFit).
+/// Curve of several data sets that share parameters; made by [`GlobalFit`](crate::GlobalFit).
 ///
-/// A row of predictors begins with the number of its data set, counted from zero in the order in which they were added.
-/// Predictors beyond those of the set are not looked at.
+/// The first entry of a row of predictors is the number of its data set, counted from 0 in the order in which they were added. Entries
+/// beyond the predictors of the data set are ignored.
 pub struct GlobalCurve<'a, T> {
     pub(super) parts: Vec<DataSetCurve<'a, T>>,
     /// Names of all parameters.

@@ -1,4 +1,4 @@
-//! The minima that fits from many starts lead to.
+//! Minima found by fits from many starts.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct Minima<'a, T: Real> {
     pub best: FittedCurve<'a, T>,
     /// All minima found, the lowest first.
     pub minima: Vec<Minimum<T>>,
-    /// The starts that did not lead to a minimum, in their order.
+    /// Starts whose fit ended without a minimum, in their order.
     pub failed: Vec<FailedStart<T>>,
 }
 
@@ -40,11 +40,11 @@ pub struct Minimum<T> {
 pub struct FailedStart<T> {
     /// All parameters of the curve at the start.
     pub start: Vec<T>,
-    /// Reason for which the fit failed.
+    /// Reason why the fit failed.
     pub reason: FitFailure,
-    /// The best point that it came to, if it could start.
+    /// Best point reached; `None` if the fit could not start.
     pub end: Option<Vec<T>>,
-    /// The cost there; infinite if it could not start.
+    /// Cost at that point; infinite if the fit could not start.
     pub cost: T,
 }
 

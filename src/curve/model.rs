@@ -1,4 +1,4 @@
-//! Curves: the response as a function of predictors and parameters, by the ways it can be written.
+//! Curves: responses as functions of predictors and parameters.
 
 use super::GlobalCurve;
 use super::complex::evaluate_programs;
@@ -16,8 +16,8 @@ use crate::scalar::Scalar;
 /// A model written once for every scalar: the library evaluates it with floats, with numbers that carry derivatives, and with
 /// registers full of either, for several points or fits at once.
 ///
-/// It cannot branch, then, on what it computes; [`Scalar::select_less`] takes one of two values instead. Mark `response`, and what
-/// it calls, `#[inline(always)]`: what is not inlined does not have the wide registers, and is slower by an order of magnitude.
+/// The code cannot branch on computed values; use [`Scalar::select_less`] to select one of two values. Mark `response` and all functions it
+/// calls `#[inline(always)]`: code that is not inlined cannot use the wide registers and is about 10 times slower.
 ///
 /// Optimised builds use the widest registers of the processor. The environment variable `MARQUARDT_REGISTERS`, read once, lowers
 /// that to `portable`, `avx2` or `avx512`, but never takes registers that the processor lacks. Builds with debug assertions use
@@ -43,8 +43,8 @@ use crate::scalar::Scalar;
 /// # Ok::<(), marquardt::CurveError>(())
 /// ```
 pub trait Model<T: Real>: Send + Sync {
-    /// The library evaluates the model for several points or fits at once; otherwise for one after the other, which is for models so
-    /// large that copies of them for all registers would take minutes to compile.
+    /// Sets whether the library evaluates the model for several points or fits at once; default `true`. With `false` it evaluates one after
+    /// the other, for models so large that compiling a copy for each set of registers would take minutes.
     const IN_LANES: bool = true;
 
     /// Number of parameters.
@@ -77,7 +77,7 @@ pub trait Model<T: Real>: Send + Sync {
     }
 }
 
-/// A curve as the fit uses it: responses to rows of predictors, and their derivatives.
+/// Interface of a curve for the fit: responses at rows of predictors, and their derivatives.
 ///
 /// The constructors of [`CurveFit`](crate::CurveFit) make one from a model or a closure; implement it to write the
 /// derivatives by hand. With the feature `rayon`, many rows are evaluated on all cores.
@@ -95,18 +95,18 @@ pub trait Curve<T: Real>: Send + Sync {
         1
     }
 
-    /// Responses are evaluated together, as by a simulation that gives all of them at once: the fit then asks for all rows by one call,
-    /// and not for some of them, or some of them on each core. By default they are not.
+    /// Returns true if the responses are evaluated together, as by a simulation; default `false`. The fit then evaluates all rows in one
+    /// call, and does not divide them into tiles or among cores.
     fn takes_all_rows(&self) -> bool {
         false
     }
 
-    /// The names of the data sets, where a row of predictors begins with the number of its set, counted from 0; else none.
+    /// Names of the data sets, if a row of predictors begins with the number of its data set, counted from 0; otherwise empty.
     fn data_set_names(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The curves of several data sets, where it is made of them.
+    /// The curve as a curve of several data sets; `None` if it is not.
     #[doc(hidden)]
     fn as_global(&self) -> Option<&GlobalCurve<'_, T>> {
         None
@@ -115,8 +115,8 @@ pub trait Curve<T: Real>: Send + Sync {
     /// Fills `y` with the responses to rows of `width` predictors, row after row.
     fn responses(&self, x: &[T], width: usize, b: &[T], y: &mut [T]) -> Evaluated;
 
-    /// Fills in the predictors of the points nearest to the observations that rows carry, and returns `true`; `false` where rows carry
-    /// none.
+    /// Fills in the predictors of the points nearest to the observations in the rows, and returns `true`; returns `false` if the rows
+    /// contain no observations.
     #[doc(hidden)]
     fn fitted_predictors(&self, x: &[T], width: usize, b: &[T], fitted: &mut [T]) -> Evaluated<bool> {
         let _ = (x, width, b, fitted);
@@ -126,14 +126,14 @@ pub trait Curve<T: Real>: Send + Sync {
     /// Fills `y` as [`responses`](Self::responses) does, and `jacobian` with their derivatives, a row for each response.
     fn linearize(&self, x: &[T], width: usize, b: &[T], y: &mut [T], jacobian: &mut [T]) -> Evaluated;
 
-    /// Fills `jacobian` as [`linearize`](Self::linearize) does, where the responses `y` are known, and returns `true`; `false`, the default,
-    /// when that is not cheaper. Differences need one evaluation less.
+    /// Fills `jacobian` as [`linearize`](Self::linearize) does, given the responses `y`, and returns `true`; returns `false`, the default,
+    /// if this is not cheaper. Differences save one evaluation.
     fn differentiate(&self, x: &[T], width: usize, b: &[T], y: &[T], jacobian: &mut [T]) -> Evaluated<bool> {
         let _ = (x, width, b, y, jacobian);
         Ok(false)
     }
 
-    /// Adds sums over rows without forming a Jacobian; `false`, with nothing added, where that cannot be done.
+    /// Adds sums over rows without forming a Jacobian, and returns `true`; returns `false`, with nothing added, if this is not possible.
     #[doc(hidden)]
     fn add_sums(&self, rows: ModelRows<'_, T>, summand: Summand<'_, T>, sums: &mut ModelSums<'_, T>) -> bool {
         let _ = (rows, summand, sums);
@@ -150,19 +150,19 @@ pub trait Curve<T: Real>: Send + Sync {
         false
     }
 
-    /// Limits all further evaluations to these bounds, a lower and an upper one for each parameter. For curves that evaluate
-    /// themselves elsewhere, for differences.
+    /// Limits all further evaluations to these bounds, a lower and an upper one for each parameter. Meant for curves that compute
+    /// differences.
     fn keep_within(&mut self, lower: &[T], upper: &[T]) {
         let _ = (lower, upper);
     }
 
-    /// Notes where the fit starts. For curves that take differences, whose steps are not small beside rounding errors of a parameter of
-    /// this size.
+    /// Passes the start of the fit. Meant for curves that compute differences: it sets the smallest steps, which must exceed the rounding
+    /// errors of a parameter of this size.
     fn note_start(&mut self, start: &[T]) {
         let _ = start;
     }
 
-    /// The model that it is the curve of, as a file can name it, if one can.
+    /// The model of the curve, in the form that is saved in a file; `None` if it has no such form.
     #[doc(hidden)]
     fn to_any_model(&self) -> Option<AnyModel> {
         None

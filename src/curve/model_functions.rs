@@ -10,7 +10,7 @@ pub fn constant<S: Scalar>(value: impl Into<f64>) -> S {
     S::constant(S::Real::from_f64(value.into()))
 }
 
-/// Returns the first predictors of a row; NaN where there are fewer, which the fit then says.
+/// Returns the first predictors of a row; NaN for missing ones, which the fit reports as an error.
 #[inline(always)]
 pub fn predictors<S: Scalar, const N: usize>(x: &[S::Real]) -> [S; N] {
     array_of(|k| S::constant(if k < x.len() { x[k] } else { S::Real::from_f64(f64::NAN) }))

@@ -23,9 +23,9 @@ const STARTS: usize = 32;
 
 /// A [`CurveFit`] from many starts, ready to run; made by [`CurveFit::multi_start`].
 ///
-/// Starts are a Latin hypercube within the [bounds](CurveFit::bounds) of the free parameters, or within ranges of their
-/// own. Where the start is [guessed](CurveFit::guessed), a parameter without finite bounds or a range has one around its start `s`, within its
-/// bounds: from `s / 10` to `10 s`, evenly spread in the logarithm, or from −1 to 1 for a start of zero.
+/// Starts form a Latin hypercube within the [bounds](CurveFit::bounds) of the free parameters, or within their [ranges](Self::range). If
+/// the start is [guessed](CurveFit::guessed), a parameter without finite bounds and without a range gets the range from `s / 10` to `10 s`
+/// around its start `s`, uniform in the logarithm, or from −1 to 1 for `s = 0`; bounds limit this range.
 pub struct MultiStart<'a, T: Real, C> {
     fit: CurveFit<'a, T, C>,
     starts: usize,
@@ -42,7 +42,7 @@ struct StartRange<T> {
     is_logarithmic: bool,
 }
 
-/// Reasons for which there is no fit from many starts.
+/// Reasons why there is no fit from many starts.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MultiStartError {
@@ -52,7 +52,7 @@ pub enum MultiStartError {
     /// The number of starts is zero.
     #[error("at least one start is needed")]
     NoStarts,
-    /// A parameter could start anywhere.
+    /// A parameter has neither finite bounds nor a range.
     #[error("{name:?} has neither finite bounds nor a range to start from")]
     Unlimited {
         /// The parameter.
@@ -64,7 +64,7 @@ pub enum MultiStartError {
         /// The parameter.
         name: String,
     },
-    /// A range makes no sense.
+    /// A range is invalid.
     #[error("{name:?} cannot start from {low} to {high}: {reason}")]
     Range {
         /// The parameter.
@@ -117,7 +117,8 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
 }
 
 impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
-    /// Sets the number of starts; 32 by default. The first is that of the fit itself. None takes [further attempts](CurveFit::retry).
+    /// Sets the number of starts, at least 1; default 32. The first is the start of the fit itself. These fits make no [further
+    /// attempts](CurveFit::retry).
     pub fn starts(self, starts: usize) -> Self {
         MultiStart { starts, ..self }
     }
@@ -127,12 +128,12 @@ impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
         MultiStart { seed, ..self }
     }
 
-    /// Sets the range of a parameter's starts, evenly spread; its bounds by default.
+    /// Sets the range of the starts of a parameter, which are uniform in it; default: its bounds.
     pub fn range(self, name: &str, range: RangeInclusive<T>) -> Self {
         self.with_range(name, range, false)
     }
 
-    /// Sets the range of a positive parameter's starts, evenly spread in its logarithm.
+    /// Sets the range of the starts of a positive parameter, which are uniform in its logarithm.
     pub fn log_range(self, name: &str, range: RangeInclusive<T>) -> Self {
         self.with_range(name, range, true)
     }
@@ -155,15 +156,15 @@ impl<'a, T: Real, C: Curve<T>> MultiStart<'a, T, C> {
         self.observe(super::progress::bar())
     }
 
-    /// Fits from all starts. The result depends on the seed, and not on the number of threads. The scale of a
-    /// [robust](CurveFit::robust) loss that is not given is judged once, from the lowest minimum that least squares find from
-    /// the same starts. Where ranks [share the rows](CurveFit::communicator), it is collective, and takes one start after the
-    /// other. A [cancel token](crate::LevenbergMarquardt::with_cancel_token) of the solver ends all solves.
+    /// Fits from all starts. The result depends on the seed, and not on the number of threads. If the scale of a [robust](CurveFit::robust)
+    /// loss is not given, it is estimated once, at the lowest minimum that least squares finds from the same starts. Where ranks [share the
+    /// rows](CurveFit::communicator), it is collective, and takes one start after the other. A [cancel
+    /// token](crate::LevenbergMarquardt::with_cancel_token) of the solver ends all solves.
     ///
     /// # Errors
     ///
-    /// [`MultiStartError`] names what is wrong with the data, the parameters or their ranges, or holds what every start
-    /// failed by. A start that fails while others do not is none, but counted in the result.
+    /// [`MultiStartError`] for an error in the data, the parameters or their ranges, or if all starts failed; it then contains the reason
+    /// of each. If only some starts fail, the result lists them.
     pub fn run(self) -> Result<Minima<'a, T>, MultiStartError>
     where
         C: 'a,

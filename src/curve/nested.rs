@@ -1,4 +1,4 @@
-//! Tests whether a curve needs the parameters that it has more than a simpler one.
+//! Tests of nested curves: whether the additional parameters of the fuller curve are needed.
 
 use super::comparison::check_same_data;
 use super::{ComparisonError, Criteria};
@@ -12,7 +12,7 @@ use crate::statistics::distributions::{chi_squared_tail, f_tail};
 pub struct FTest {
     /// `F`.
     pub statistic: f64,
-    /// Degrees of freedom of the numerator: parameters that the fuller curve has more.
+    /// Degrees of freedom of the numerator: the number of additional parameters of the fuller curve.
     pub numerator: usize,
     /// Degrees of freedom of the denominator: those of the fuller fit.
     pub denominator: usize,
@@ -20,11 +20,11 @@ pub struct FTest {
     pub p_value: f64,
 }
 
-/// The extra-sum-of-squares F-test of nested curves, the simpler of which is the fuller with some parameters fixed or tied:
-/// whether `χ²` falls by more than it would by fitting noise (R's `anova` of two fits).
+/// Extra-sum-of-squares F-test of nested curves: the simpler curve is the fuller one with some parameters fixed or tied. It tests whether
+/// `χ²` falls by more than the additional parameters explain by fitting noise (R's `anova` of two fits).
 ///
-/// It judges the noise by the residuals of the fuller fit, even where it is known; then, and for counts, the
-/// [likelihood-ratio test](likelihood_ratio_test) says more.
+/// The noise is estimated from the residuals of the fuller fit, even if it is known; for known noise and for counts, use the
+/// [likelihood-ratio test](likelihood_ratio_test), which has more power.
 ///
 /// # Errors
 ///
@@ -55,9 +55,9 @@ pub fn f_test<T: Real>(simple: &Criteria<T>, full: &Criteria<T>) -> Result<FTest
     Ok(FTest { statistic, numerator, denominator, p_value })
 }
 
-/// The likelihood-ratio test of nested curves: twice the gain in the logarithm of the likelihood against the `χ²`
-/// distribution of the parameters that the fuller curve has more. Where the noise is known, that gain is the one in `χ²`, and
-/// the test is exact for curves that are linear in their parameters; otherwise it is so for many observations.
+/// Likelihood-ratio test of nested curves. Twice the increase of the log-likelihood is compared with the `χ²` distribution whose degrees of
+/// freedom are the number of additional parameters of the fuller curve. If the noise is known, the statistic is the decrease of `χ²`, and
+/// the test is exact for curves that are linear in their parameters; otherwise it is valid for many observations.
 ///
 /// # Errors
 ///

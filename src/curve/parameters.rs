@@ -1,4 +1,4 @@
-//! Residuals over named parameters that are no curve.
+//! Residuals over named parameters, without a curve.
 
 use super::data::Data;
 use super::fit_options::{option_methods, parameter_methods};
@@ -11,9 +11,9 @@ use crate::problem::Evaluated;
 use crate::real::Real;
 use crate::solver::LevenbergMarquardt;
 
-/// Named parameters of residuals that are no curve through data: distances, balances, several experiments at once. They have bounds,
-/// may be fixed or tied to others, and have priors; the result is a [`FittedCurve`], with report, standard errors, intervals, profiles and
-/// contours. It is what lmfit calls `Parameters` and `Minimizer`.
+/// Named parameters of arbitrary residuals, such as distances, balances or several experiments at once, without a curve through data.
+/// Parameters may have bounds and priors, and may be fixed or tied to others. The result is a [`FittedCurve`], with report, standard
+/// errors, intervals, profiles and contours. Counterpart of `Parameters` and `Minimizer` of lmfit.
 ///
 /// ```
 /// use marquardt::{Parameters, tie};
@@ -36,9 +36,9 @@ use crate::solver::LevenbergMarquardt;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Standard errors are judged by the residuals, unless [`absolute`](Self::absolute) says that these have a standard deviation of one. In
-/// the result the observations are zeros, one for each residual, the [residuals](FittedCurve::residuals) are those of the closure, and
-/// the predictors their numbers, counted from 0. As zeros have no variance, there is no `R²`.
+/// Standard errors are estimated from the residuals, unless [`absolute`](Self::absolute) sets their standard deviation to 1. In the result,
+/// the observations are zeros, one for each residual; the [residuals](FittedCurve::residuals) are those of the closure; the predictors are
+/// the indices of the residuals, counted from 0. `R²` is `None`, because zeros have no variance.
 #[derive(Debug, Clone)]
 pub struct Parameters<T: Real, const N: usize = 0> {
     names: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Parameters<T: Real, const N: usize = 0> {
 }
 
 impl<T: Real> Parameters<T, 0> {
-    /// Parameters whose names and number are known at run time only, for residuals over plain floats.
+    /// Parameters whose names and number are given at run time, for residuals over plain floats.
     ///
     /// ```
     /// use marquardt::Parameters;
@@ -88,13 +88,13 @@ impl<T: Real, const N: usize> Parameters<T, N> {
         Parameters { options: change(self.options), ..self }
     }
 
-    /// Says that residuals have a standard deviation of one (`true`; lmfit's `scale_covar=False`), instead of one that is
-    /// estimated from them (`false`, the default).
+    /// Sets the standard deviation of the residuals to 1 (`true`; lmfit's `scale_covar=False`); with `false`, the default, it is estimated
+    /// from the residuals.
     pub fn absolute(self, absolute: bool) -> Self {
         self.change_options(|options| options.absolute_sigma(absolute))
     }
 
-    /// The solver, with settings of one's own.
+    /// Sets the solver, with its tolerances, limits and damping.
     pub fn solver(self, solver: LevenbergMarquardt<T>) -> Self {
         Parameters { method: FitMethod { solver, ..self.method }, ..self }
     }

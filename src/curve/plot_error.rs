@@ -7,11 +7,11 @@ use thiserror::Error;
 
 use crate::problem::EvaluationError;
 
-/// Reasons for which a plot could not be made or saved.
+/// Reasons why a plot could not be made or saved.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// A fitted curve has more predictors than are drawn, or none.
+    /// A fitted curve has no predictor, or more predictors than a plot can show.
     #[error(
         "curves of one predictor are drawn, and of a single data set those of two with one response; this one has {predictors} predictors"
     )]
@@ -20,7 +20,7 @@ pub enum PlotError {
         predictors: usize,
     },
     /// A curve is not complex: it does not have two responses to a row.
-    #[error("only complex curves are drawn so, which have two responses to a row, and this one has {responses}")]
+    #[error("Nyquist and Bode plots need a complex curve, with two responses to a row, but this curve has {responses}")]
     NotComplex {
         /// Its responses.
         responses: usize,
@@ -33,8 +33,8 @@ pub enum PlotError {
         /// Names of the parameters.
         names: Vec<String>,
     },
-    /// The fits are not those of the pixels of such an image.
-    #[error("an image of {rows} × {columns} pixels is asked for, but there are {fits} fits")]
+    /// The number of fits is not the number of pixels of the image.
+    #[error("an image of {rows} × {columns} pixels needs one fit for each pixel, but there are {fits} fits")]
     NotAnImage {
         /// Rows of the image.
         rows: usize,

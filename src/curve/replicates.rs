@@ -22,7 +22,7 @@ impl<T: Real> Replicates<'_, T> {
         Replicates { counts: Cow::Owned(counts.into_owned()), deviations: Cow::Owned(deviations.into_owned()) }
     }
 
-    /// Checks that there are as many numbers as these rows of so many responses have.
+    /// Checks that the counts and standard deviations match the rows and the number of responses.
     pub(super) fn check(&self, rows: usize, outputs: usize) -> Result<(), CurveError> {
         let lengths = [("numbers of replicates", self.counts.len(), rows)];
         let lengths =

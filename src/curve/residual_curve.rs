@@ -6,8 +6,8 @@ use crate::autodiff::Dual;
 use crate::problem::Evaluated;
 use crate::real::Real;
 
-/// Residuals over `N` dual numbers, exactly differentiated. Its responses are minus the residuals, so that observation minus response
-/// is the residual; a row of predictors is the number of one.
+/// Residuals over `N` dual numbers, exactly differentiated. The responses are the negative residuals, so that observation (0) minus
+/// response is the residual. A row of predictors is the index of a residual.
 #[derive(Debug, Clone, Copy)]
 pub struct FromResiduals<F, const N: usize> {
     residuals: F,

@@ -25,7 +25,7 @@ const SAFE: f64 = 0.7;
 const MAX_FITS: usize = 50;
 const SETTLED: f64 = 1e-6;
 
-/// A fit without outliers, and these.
+/// A fit without outliers, and the list of outliers.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CleanedFit<'a, T: Real> {
@@ -35,17 +35,17 @@ pub struct CleanedFit<'a, T: Real> {
     pub outliers: Vec<Outlier<T>>,
 }
 
-/// An observation that is too far from a robust curve to be noise.
+/// An outlier: an observation too far from the robust curve to be explained by noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Outlier<T> {
-    /// Its row in the data as they came in, from 0.
+    /// Index of its row in the data as given, from 0.
     pub row: usize,
     /// Its response.
     pub y: T,
-    /// Its residual from the robust curve over the robust standard deviation of the residuals.
+    /// Residual from the robust curve, divided by the robust standard deviation of the residuals.
     pub t: f64,
-    /// Two-sided probability of a residual as large, if it were noise.
+    /// Two-sided p-value: probability of a residual at least as large, if the observation has only noise.
     pub p_value: f64,
 }
 
@@ -57,9 +57,10 @@ impl<'a, T: Real, C: Curve<T>> CurveFit<'a, T, C> {
     /// Finds outliers, and fits the other rows by least squares: the ROUT method with a false discovery rate of `q`, such as 0.01. Motulsky
     /// and Brown, Detecting outliers when fitting data with nonlinear regression, BMC Bioinformatics 7 (2006) 123.
     ///
-    /// A fit under Cauchy's loss, whose scale is the 68.27th percentile of the absolute residuals, corrected for the degrees of freedom, is
-    /// not drawn away by outliers. Its residuals are tested from the smaller ones up, at most 30 % of them; the first that is significant
-    /// at its share of `q`, and all larger ones, are outliers. Of data without any, about `q` of the sets lose a point.
+    /// First, a fit under Cauchy's loss, which outliers hardly influence; its scale is the 68.27th percentile of the absolute residuals,
+    /// corrected for the degrees of freedom. Then the largest 30 % of the residuals are tested in ascending order: the first residual that
+    /// is significant at its share of `q`, and all larger ones, are outliers. In a fraction of about `q` of data sets without outliers, an
+    /// observation is removed.
     ///
     /// # Errors
     ///

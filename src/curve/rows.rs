@@ -1,4 +1,4 @@
-//! Rows of numbers as they come in: predictors, responses, standard deviations.
+//! Rows of numbers in the formats that a fit accepts: predictors, responses, standard deviations.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use crate::problem::Evaluated;
 use crate::real::Real;
 
-/// One row an observation: a number, or a row of a matrix where an observation has several.
+/// Rows of numbers, one for each observation: an entry of a vector, or a row of a matrix.
 ///
 /// Made from slices, vectors, arrays, and `ndarray`'s one- and two-dimensional arrays and views.
 #[derive(Debug, Clone)]

@@ -2,8 +2,8 @@
 
 /// Data, and the curve through them, which a [`Plot`](super::Plot) draws in one colour. Feature `plot`.
 ///
-/// Everything is optional, and may be given in any order. What is not finite is left out, and so is what is not positive
-/// where an axis is logarithmic.
+/// All parts are optional, and may be set in any order. Values that are not finite are left out; so are values of 0 or less on a
+/// logarithmic axis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
     pub(in crate::curve) name: Option<String>,
@@ -79,7 +79,7 @@ impl Series {
         self
     }
 
-    /// Adds data that a robust fit made little of, `(x, y)`, drawn as rings.
+    /// Adds data to which a robust fit gave little weight, `(x, y)`, drawn as rings.
     pub fn outliers(self, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         self.marked(points, Mark::Outlier)
     }

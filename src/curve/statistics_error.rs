@@ -7,12 +7,12 @@ use super::quoted::quoted;
 
 use crate::problem::EvaluationError;
 
-/// Reasons for which a statistic of a fit is not available.
+/// Reasons why a statistic of a fit is not available.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StatisticsError {
-    /// A level of confidence is no probability between zero and one.
-    #[error("the level of confidence must be between 0 and 1, not {level}")]
+    /// A confidence level is not between 0 and 1.
+    #[error("the confidence level must be between 0 and 1, not {level}")]
     Level {
         /// The level asked for.
         level: f64,
@@ -48,8 +48,8 @@ pub enum StatisticsError {
         /// The parameters that it is computed from.
         of: Vec<String>,
     },
-    /// The noise of new responses does not follow from that of the old ones.
-    #[error("sigma differs from row to row: say what it is in the new ones, with prediction_band_with_sigma")]
+    /// The noise of new responses is unknown, because sigma differs from row to row.
+    #[error("sigma differs from row to row: set that of the new responses by prediction_band_with_sigma")]
     UnknownSigma,
     /// Counts have no standard deviations of their own.
     #[error("counts have no sigma: their variance is their mean")]
@@ -79,13 +79,13 @@ pub enum StatisticsError {
         value: f64,
     },
     /// The size of the noise is not known.
-    #[error("there are no degrees of freedom to judge the noise by, and it is not known")]
+    #[error("the size of the noise is not known, and there are no degrees of freedom to estimate it from")]
     NoDegreesOfFreedom,
-    /// Under a robust loss, a response has no influence in the sense of least squares.
+    /// The fit is robust: leverage and influence are defined for least squares only.
     #[error("leverage and Cook's distance are those of least squares, and this fit is robust")]
     RobustFit,
-    /// No rank has all rows, which this takes.
-    #[error("this takes all rows, which {ranks} ranks share: no one has them")]
+    /// The statistic needs all rows on one rank.
+    #[error("this needs all rows on one rank, but {ranks} ranks share them")]
     SharedRows {
         /// Number of ranks that share the rows.
         ranks: usize,

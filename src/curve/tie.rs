@@ -11,7 +11,7 @@ use crate::real::Real;
 /// The value at the values of the parameters that a tie is to, and the gradient where there is room for it.
 type TieFunction<T> = dyn Fn(&[T], Option<&mut [T]>) -> T + Send + Sync;
 
-/// Tie of a parameter to others: their names, and a function of them, exactly differentiated.
+/// Tie of a parameter to other parameters: their names, and a function of their values with exact derivatives.
 ///
 /// [`tie!`](crate::tie!) makes one from a formula.
 ///
@@ -47,7 +47,7 @@ impl<T: Real> Tie<T> {
         Tie::of_values(of.into_iter().map(Into::into).collect(), value)
     }
 
-    /// A [`Formula`] of a text over the names of the parameters.
+    /// Parses a [`Formula`] over the names of the parameters.
     ///
     /// ```
     /// use marquardt::Tie;
@@ -86,7 +86,7 @@ impl<T: Real> Tie<T> {
         Tie { of: self.of.iter().map(|name| rename(name)).collect(), value: Arc::clone(&self.value), formula: None }
     }
 
-    /// Says how to write it in reports; [`tie!`](crate::tie!) writes its formula.
+    /// Sets the text for reports; [`tie!`](crate::tie!) sets its formula.
     pub fn described(self, formula: impl Into<String>) -> Self {
         Tie { formula: Some(formula.into()), ..self }
     }

@@ -7,17 +7,16 @@ use crate::digits::number;
 use crate::problem::BoundSide;
 use crate::solver::Status;
 
-/// Reason for which the result of a fit is to be taken with care; [`FittedCurve::warnings`](super::FittedCurve::warnings) lists them.
-/// `Display` says it in a sentence.
+/// Warning about the result of a fit; [`FittedCurve::warnings`](super::FittedCurve::warnings) lists all. `Display` prints it as a sentence.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
     /// The solve did not end at a minimum.
     NotConverged {
-        /// Reason for which it ended.
+        /// Reason why it ended.
         status: Status,
     },
-    /// The solve ended where rounding errors hide what is left of the gradient.
+    /// The solve ended at a point where the remaining gradient is smaller than its rounding error.
     EndedByRounding {
         /// Largest cosine between the residuals and a column of the Jacobian.
         gradient_cosine: f64,
@@ -27,7 +26,7 @@ pub enum Warning {
         /// [`R²`](super::FittedCurve::r_squared), below zero; `None` under a robust loss, whose value is compared instead.
         r_squared: Option<f64>,
     },
-    /// The parameter is far away, and the fit is as good if it is farther.
+    /// The parameter ran away: it is far from zero or from its start, and the cost does not rise if it moves further away.
     ///
     /// Its standard error is more than 100 times its value, and the cost does not rise if it moves away from zero by that error, or twice
     /// as far with at least twice the error; or it has at least doubled since the start, and its correlation with such a parameter is
@@ -68,8 +67,8 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// Returns true if nothing can be concluded from the fit: a parameter ran away, or a constant describes the data better. Another
-    /// start, bounds or another curve are needed.
+    /// Returns true if the fit is unusable: a parameter ran away, or a constant describes the data better. Remedies are another start,
+    /// bounds, or another curve.
     pub fn is_unusable(&self) -> bool {
         matches!(self, Warning::WorseThanMean { .. } | Warning::RanAway { .. })
     }

@@ -8,8 +8,8 @@ use crate::kernels::vector::all_finite;
 use crate::real::Real;
 
 impl Communicator {
-    /// Goes on only if all ranks do: the outcome where it is good on every rank; else the error of the lowest rank that has
-    /// one, the same on all ranks. Collective.
+    /// Returns the result of this rank if all ranks were successful; otherwise, on all ranks, the error of the lowest rank with an error.
+    /// Collective.
     ///
     /// ```
     /// use marquardt::distributed::Communicator;
@@ -39,8 +39,8 @@ impl Communicator {
         }
     }
 
-    /// Sums as [`all_sum`](Self::all_sum) does, where a rank may have failed to compute its numbers. Such a rank sends NaN, and
-    /// only where sums are not finite do the ranks exchange their errors: without an error, this is one message. Collective.
+    /// Sums as [`all_sum`](Self::all_sum) does, if ranks may fail to compute their numbers. A failed rank sends NaN; the ranks exchange
+    /// errors only if a sum is not finite. Without an error, this is one message. Collective.
     ///
     /// # Errors
     ///

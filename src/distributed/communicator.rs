@@ -13,19 +13,19 @@ use super::{CommunicatorError, Traffic};
 use crate::checksum::checksum;
 use crate::real::Real;
 
-/// The ranks that work on one problem, as one of them sees them. A clone is the same rank.
+/// Communicator of one rank with the other ranks that work on the same problem. A clone is the same rank.
 ///
 /// # Order
 ///
-/// Methods that say so are collective: every rank has to call them, in the same order, and waits for the others. So does
-/// everything that is given a communicator, such as a solve of a [`Sharded`](crate::problem::Sharded) problem. A rank that drops
-/// its last communicator has left, which is an error for those that want more of it: let [`agree`](Self::agree) decide
-/// whether all go on. Any thread of a rank may speak for it, but only one at a time.
+/// Some methods are collective: all ranks must call them, in the same order, and each waits for the others. The same holds for all
+/// functions with a communicator, such as a solve of a [`Sharded`](crate::problem::Sharded) problem. A rank that drops its last
+/// communicator has left; ranks that wait for it then get an error. Use [`agree`](Self::agree) to decide whether all continue. Any thread
+/// of a rank may communicate, but only one at a time.
 #[derive(Clone)]
 pub struct Communicator(Option<Arc<dyn Transport>>);
 
 impl Communicator {
-    /// A rank alone: everything is as without a communicator.
+    /// A single rank: all results are as without a communicator.
     pub fn single() -> Self {
         Communicator(None)
     }
@@ -37,8 +37,8 @@ impl Communicator {
     ///
     /// # Errors
     ///
-    /// [`CommunicatorError`], above all where several ranks were started that cannot reach each other, for then each would
-    /// solve the whole problem by itself.
+    /// [`CommunicatorError`], for example if several ranks were started that cannot reach each other. Without this error, each would solve
+    /// the whole problem.
     pub fn world() -> Result<Self, CommunicatorError> {
         match launch() {
             None | Some(Launch::Ranks(1)) => Ok(Self::single()),
@@ -70,7 +70,7 @@ impl Communicator {
         Ok(Communicator(Some(Mpi::world()?)))
     }
 
-    /// Creates ranks, each for a thread of its own in this process: for trying a program on several ranks without MPI.
+    /// Creates ranks for threads of this process, one for each thread, to test a program on several ranks without MPI.
     /// [`on_threads`](super::on_threads) also starts the threads.
     pub fn threads(size: usize) -> Vec<Self> {
         Thread::ranks(size).map(|thread| Communicator(Some(Arc::new(thread)))).collect()
@@ -151,8 +151,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// The lowest rank whose numbers are not, bit for bit, those of rank 0, or not as many; `None` where all are the same.
-    /// A few bytes are sent, however many numbers there are. Collective.
+    /// Returns the lowest rank whose numbers differ from those of rank 0, in a bit or in their count; `None` if all are the same. Only a
+    /// few bytes are sent, for any count. Collective.
     ///
     /// # Errors
     ///

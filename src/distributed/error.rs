@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-/// Error of one rank, as all ranks know it.
+/// Error of one rank, reported on all ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("rank {rank}: {message}")]
 pub struct RankError {
-    /// The lowest of the ranks where something went wrong.
+    /// The lowest rank with an error.
     pub rank: usize,
     /// The error there.
     pub message: String,
@@ -23,17 +23,17 @@ impl From<CommunicatorError> for RankError {
     }
 }
 
-/// Ranks cannot talk to each other.
+/// Errors of the communication between ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CommunicatorError {
-    /// A rank has gone, and will never answer.
+    /// A rank has ended and does not answer.
     #[error("rank {rank} has gone")]
     Gone {
         /// Index of the rank.
         rank: usize,
     },
-    /// Ranks do not take part in the same exchange: they are not at the same place of the program.
+    /// Ranks are in different collective calls: they are at different places of the program.
     #[error("ranks {rank} and {other} are not at the same place of the program")]
     OutOfStep {
         /// A rank.
@@ -47,7 +47,7 @@ pub enum CommunicatorError {
         /// Number of ranks, or a lower bound of it.
         ranks: usize,
     },
-    /// The program was started on several ranks, but its MPI knows of this one alone.
+    /// The program was started on several ranks, but its MPI finds this one only.
     #[error("started on {ranks} ranks, but this rank's MPI finds no other: it is not the launcher's MPI")]
     Apart {
         /// Number of ranks, or a lower bound of it.

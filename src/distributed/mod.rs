@@ -1,7 +1,7 @@
 //! One problem over several ranks: processes, on one machine or many, that each hold some of its rows.
 //!
-//! `JᵀJ`, `Jᵀr` and the loss are sums over rows, so a rank sums its own, and what crosses the network is sums. All ranks
-//! then take the same step from the same numbers. A program names its shard, and stays what it was:
+//! `JᵀJ`, `Jᵀr` and the loss are sums over rows. Each rank sums its own rows, and only the sums are sent. All ranks then take the same step
+//! from the same numbers. A program passes its shard of the rows; the rest does not change:
 //!
 //! ```
 //! use marquardt::{AutoDiff, EvaluationError, LevenbergMarquardt, Residuals, Scalar};

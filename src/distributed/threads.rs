@@ -9,8 +9,8 @@ use super::transport::{Exchange, Transport};
 use super::{Communicator, CommunicatorError};
 use crate::real::Real;
 
-/// Runs `work` on each of `size` ranks, and returns the results by rank: threads of this process, for trying a program on several ranks
-/// without MPI. See [`Communicator::threads`].
+/// Runs `work` on `size` ranks, which are threads of this process, and returns the results by rank. Use it to test a program on several
+/// ranks without MPI. See [`Communicator::threads`].
 ///
 /// ```
 /// use marquardt::distributed::{Communicator, on_threads};

@@ -195,7 +195,7 @@ pub trait Evaluation<T: Real> {
         true
     }
 
-    /// Reason for which the ranks have agreed to stop.
+    /// Reason why the ranks have agreed to stop.
     fn stopped(&self) -> Option<usize> {
         None
     }

@@ -96,7 +96,7 @@ impl<T: Real, E: Evaluation<T>> Evaluation<T> for OverRanks<E, T> {
     }
 }
 
-/// The part of a correction that belongs to a rank, `before` whose rows there are so many others.
+/// Part of a correction that belongs to a rank; `before` is the number of rows of the ranks before it.
 fn of_rank<'a, T: Copy>(along: &Along<'a, T>, before: usize) -> Along<'a, T> {
     let by = match along.by {
         Forcing::Curvature { ahead, probe, linear: Some(LinearChange { residuals, image, is_exact }) } => {

@@ -20,7 +20,7 @@ pub(crate) struct RowWorkspace<T: Real, S: Storage<T>> {
 }
 
 impl<T: Real, S: Storage<T>> RowWorkspace<T, S> {
-    /// For `m` rows that come in groups, of which `n` columns are formed.
+    /// Creates the memory for `m` rows that come in groups, with `n` columns of the Jacobian.
     #[inline]
     pub(crate) fn new(m: usize, n: usize, group: usize) -> Self {
         RowWorkspace { tiles: Tiles::new(m, n, group), parallel: None, counts: Counts::default(), has_own_cost: false }

@@ -21,9 +21,9 @@ pub(super) struct RankSync<T> {
     pub(super) derivatives_are_cheap: bool,
     /// The derivatives are rough on any rank.
     pub(super) derivatives_are_rough: bool,
-    /// Reason for which this rank alone would stop.
+    /// Reason why this rank alone would stop.
     request: Option<usize>,
-    /// Reason for which all ranks stop: the request of the first rank that has one.
+    /// Reason why all ranks stop: the request of the first rank that has one.
     pub(super) stopped: Option<usize>,
     message: Vec<T>,
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A hyperparameter or a schedule that makes no sense.
+/// Errors of hyperparameters and schedules with invalid values.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum HyperparameterError {
@@ -16,7 +16,7 @@ pub enum HyperparameterError {
         /// The value.
         value: f64,
     },
-    /// An argument of a schedule makes no sense.
+    /// An argument of a schedule has an invalid value.
     #[error("{schedule}: {argument} must be {requirement}, not {value}")]
     Schedule {
         /// The schedule.

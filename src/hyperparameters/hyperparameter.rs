@@ -67,7 +67,7 @@ impl HyperparameterSpec {
         Err(HyperparameterError::Value { name: self.name.to_owned(), requirement, value })
     }
 
-    /// Refuses a number outside the domain, and a schedule that makes no sense or starts outside it.
+    /// Refuses a number outside of the domain, and a schedule with invalid arguments or a start outside of it.
     pub(crate) fn check(&self, value: &Hyperparameter) -> Result<(), HyperparameterError> {
         if let Hyperparameter::Schedule(schedule) = value {
             schedule.check()?;
@@ -76,7 +76,7 @@ impl HyperparameterSpec {
     }
 }
 
-/// Values that a hyperparameter may have. Nothing may be NaN or infinite.
+/// Domain of a hyperparameter. NaN and infinite values are never allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HyperparameterDomain {

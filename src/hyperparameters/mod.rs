@@ -1,4 +1,4 @@
-//! Hyperparameters: numbers that optimizers have, and how they change with the steps.
+//! Hyperparameters of optimizers, and schedules by which they change from step to step.
 
 mod error;
 mod hyperparameter;

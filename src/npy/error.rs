@@ -16,7 +16,7 @@ pub enum NpyError {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// The file does not begin as `.npy` files do, or its header cannot be understood.
+    /// The file does not begin with the magic bytes of `.npy` files, or its header is invalid.
     #[error("{source_name} is not an .npy file: {reason}")]
     NotNpy {
         /// Name of the file.
@@ -24,7 +24,7 @@ pub enum NpyError {
         /// The reason.
         reason: String,
     },
-    /// The numbers are of a type that is not read, such as complex ones, records or objects.
+    /// The type of the numbers is not supported, such as complex numbers, records or objects.
     #[error("{source_name} has numbers of the type {descr}; floats of 4 or 8 bytes, integers and booleans can be read")]
     Type {
         /// Name of the file.
@@ -32,7 +32,7 @@ pub enum NpyError {
         /// The type, as NumPy writes it.
         descr: String,
     },
-    /// There are more or fewer bytes than the shape says.
+    /// The number of bytes does not match the shape.
     #[error("{source_name} has {found} bytes of numbers, but its shape {shape:?} takes {expected}")]
     Length {
         /// Name of the file.
@@ -44,14 +44,14 @@ pub enum NpyError {
         /// Bytes after the header.
         found: usize,
     },
-    /// The rows of an array are asked for one after the other, but columns follow each other in the file.
+    /// The array is in column-major order and cannot be read row by row.
     #[error("{source_name} is in column-major order; save it by numpy.ascontiguousarray to read it row by row")]
     ColumnMajor {
         /// Name of the file.
         source_name: String,
     },
-    /// The array has another number of dimensions than asked for.
-    #[error("{source_name} has an array of {found} dimensions, of shape {shape:?}, but {expected} are asked for")]
+    /// The number of dimensions of the array is not the requested one.
+    #[error("{source_name} has an array of {found} dimensions, of shape {shape:?}, but {expected} are expected")]
     Dimensions {
         /// Name of the file.
         source_name: String,

@@ -244,7 +244,7 @@ mod tests {
         let endless = file("<f8", false, &[usize::MAX, 3], &[]);
         assert!(message(&endless).contains(&format!("takes {}", usize::MAX)));
         let two = file("<f8", false, &[1, 2], &[0; 16]);
-        assert_eq!(message(&two), "input has an array of 2 dimensions, of shape [1, 2], but 1 are asked for");
+        assert_eq!(message(&two), "input has an array of 2 dimensions, of shape [1, 2], but 1 are expected");
         let hollow = file("<f8", false, &[0, usize::MAX, 4], &[]);
         assert!(from_bytes::<f64, IxDyn>(&hollow).unwrap_err().to_string().starts_with("input is not an .npy file"));
     }

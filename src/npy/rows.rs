@@ -123,8 +123,8 @@ fn read_header(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes an array in blocks of rows. The file appears, or replaces an older one, when the last row is written and
-/// [`finish`](Self::finish) is called; until then nothing is changed.
+/// Writes an array in blocks of rows. [`finish`](Self::finish), after the last row, creates the file or replaces an existing one; until
+/// then no file changes.
 pub struct RowWriter {
     name: String,
     replacement: Replacement,

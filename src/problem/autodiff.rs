@@ -71,8 +71,8 @@ pub trait Residuals<T: Real> {
 
 /// The least-squares problem of a [`Residuals`] function, with exact derivatives by [`Dual`] numbers.
 ///
-/// Up to 16 parameters go in one pass, at little more than the price of hand-written derivatives; `n` parameters take
-/// `⌈n / 16⌉` passes. For a number of parameters that is known at compile time [`FixedAutoDiff`] is faster still.
+/// One pass computes the derivatives with respect to up to 16 parameters, at little more than the cost of hand-written derivatives; `n`
+/// parameters take `⌈n / 16⌉` passes. If the number of parameters is known at compile time, [`FixedAutoDiff`] is faster.
 #[derive(Debug, Clone, Copy)]
 pub struct AutoDiff<F>(pub F);
 

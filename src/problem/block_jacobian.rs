@@ -1,4 +1,4 @@
-//! A Jacobian of small dense blocks, each residual block with a few blocks of columns.
+//! Jacobians of small dense blocks: each residual block depends on a few blocks of columns.
 
 use std::ops::Range;
 
@@ -18,16 +18,16 @@ pub trait BlockJacobian<T: Real> {
     fn visit_structure(&self, visit: &mut dyn FnMut(&[usize]));
 
     /// Evaluates all residual blocks at `x`, in the order of [`visit_structure`](Self::visit_structure), and returns the cost. Calls
-    /// `visit` for each with its residuals `r` and its rows of the Jacobian, row after row: the columns of its blocks side by side.
-    /// Under a loss these stand for it: `Jᵀr` is the gradient of the cost, and `JᵀJ` its approximate second derivative.
+    /// `visit` for each with its residuals `r` and its rows of the Jacobian, row after row: the columns of its blocks side by side. Under a
+    /// robust loss, `Jᵀr` is the gradient of the cost, and `JᵀJ` its approximate second derivative.
     ///
     /// # Errors
     ///
     /// As [`linearize`](crate::LeastSquares::linearize).
     fn linearize_blocks(&mut self, x: &[T], visit: &mut dyn FnMut(&[T], &[T])) -> Result<T, EvaluationError>;
 
-    /// Learns how a trial step went: its gain ratio, the actual over the predicted reduction of the cost. Where rows stand for a loss, the
-    /// problem may choose their second derivative by it, for the next linearisations. By default it learns nothing.
+    /// Passes the gain ratio of a trial step, the actual over the predicted reduction of the cost. If rows represent another loss, the
+    /// problem may adapt their second derivative for the next linearisations. The default implementation does nothing.
     fn learn(&mut self, gain_ratio: T) {
         let _ = gain_ratio;
     }

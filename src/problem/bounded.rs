@@ -4,7 +4,7 @@ use super::forward::forward;
 use super::{Bounds, BoundsError, LeastSquares, ParameterDomain};
 use crate::real::Real;
 
-/// A problem with bounds on its parameters, in place of those it may have had.
+/// A problem with bounds on its parameters, which replace its own bounds.
 ///
 /// ```
 /// use marquardt::{Bounds, LevenbergMarquardt};
@@ -23,8 +23,8 @@ use crate::real::Real;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Points outside are never evaluated by the solver. A problem that takes differences of its own may still do so:
-/// [`FiniteDifference::with_bounds`](crate::problem::FiniteDifference::with_bounds) does not.
+/// The solver never evaluates points outside of the bounds. A problem that computes differences itself may do so; use
+/// [`FiniteDifference::with_bounds`](crate::problem::FiniteDifference::with_bounds) to prevent it.
 #[derive(Debug, Clone)]
 pub struct Bounded<T, P> {
     problem: P,

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use crate::real::Real;
 
-/// `lower ≤ x ≤ upper`, parameter by parameter; infinite where there is no bound. A parameter whose bounds are equal is
-/// held there.
+/// Bounds `lower ≤ x ≤ upper` of each parameter; infinite where there is no bound. A parameter whose bounds are equal is held at this
+/// value.
 ///
 /// A problem states them by [`LeastSquares::domain`](crate::LeastSquares::domain), and [`Bounded`](crate::problem::Bounded) puts
 /// them on any.
@@ -40,7 +40,7 @@ pub enum BoundSide {
     Upper,
 }
 
-/// Reasons for which bounds are not accepted.
+/// Reasons why bounds are not accepted.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BoundsError {
@@ -116,7 +116,7 @@ impl<T: Real> Bounds<T> {
         Bounds { lower: vec![-T::INFINITY; parameters], upper: vec![T::INFINITY; parameters] }
     }
 
-    /// Puts bounds on one parameter.
+    /// Sets the bounds of one parameter.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl<T: Real> Bounds<T> {
         x.len() == self.len() && self.first_outside(x).is_none()
     }
 
-    /// Brings `x` to the nearest point within.
+    /// Moves `x` to the nearest point within the bounds.
     pub fn project(&self, x: &mut [T]) {
         for (x, (&lower, &upper)) in x.iter_mut().zip(self.lower.iter().zip(&self.upper)) {
             *x = x.max(lower).min(upper);

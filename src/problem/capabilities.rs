@@ -6,7 +6,8 @@ use super::{BlockJacobian, ConcurrentRows, EvaluationError, JacobianProducts};
 use crate::distributed::Communicator;
 use crate::real::Real;
 
-/// Abilities of a [`LeastSquares`](crate::LeastSquares) problem besides its rows. Each method has a default: the problem cannot do it.
+/// Optional capabilities of a [`LeastSquares`](crate::LeastSquares) problem besides its rows. By default, each method returns that the
+/// problem lacks the capability.
 ///
 /// ```
 /// use marquardt::problem::Capabilities;
@@ -78,30 +79,30 @@ pub trait Capabilities<T: Real> {
         None
     }
 
-    /// The ranks that the rows are spread over, where these are one rank's shard of them. Then everything that sums rows
-    /// is collective.
+    /// The ranks over which the rows are distributed, if this problem has the rows of one rank only. All methods that sum rows are then
+    /// collective.
     #[inline]
     fn communicator(&mut self) -> Option<&Communicator> {
         None
     }
 
-    /// Returns true if the Jacobian costs little more than the residuals. The engine then linearises a trial point that it expects to
-    /// take at once instead of asking for its cost first. `None`, the default, stands for true with up to 16 parameters.
+    /// Returns true if the Jacobian costs little more than the residuals. The solver then linearises a trial point that it expects to
+    /// accept, without evaluating its cost first. `None`, the default, means true for up to 16 parameters.
     #[inline]
     fn derivatives_are_cheap(&mut self) -> Option<bool> {
         None
     }
 
     /// Returns true if derivatives have no more than half of the digits, as forward differences. Steps of the
-    /// [polish](crate::LevenbergMarquardt::with_polish) gain little by them then, and are taken only if they are asked for.
+    /// [polish](crate::LevenbergMarquardt::with_polish) gain little by them then, and are made only if they are enabled.
     #[inline]
     fn derivatives_are_rough(&mut self) -> bool {
         false
     }
 
-    /// Says that the residuals are a function of the parameters alone from now on (`true`), as during a solve, or may change (`false`). A
-    /// problem whose evaluations are expensive may keep the last ones between these calls, instead of evaluating points again. Nothing by
-    /// default.
+    /// Declares that the residuals depend on the parameters only from now on (`true`), as during a solve, or may change (`false`). Between
+    /// these calls, a problem with expensive evaluations may keep the last ones instead of evaluating points again. The default
+    /// implementation does nothing.
     #[inline]
     fn keep_evaluations(&mut self, keeps: bool) {
         let _ = keeps;
@@ -109,12 +110,11 @@ pub trait Capabilities<T: Real> {
 
     /// Cost of the rows just evaluated, `first..first + r.len()`; `None`, the default, stands for `½‖r‖²`.
     ///
-    /// A loss that is convex in the outputs of a model joins by returning its true value here, and giving rows whose
-    /// `Jᵀr` is its gradient and whose `JᵀJ` stands for its second derivative (generalised Gauss–Newton). Steps are then
-    /// judged by the true loss. `J` need not be the derivative of such rows, and so
-    /// [`second_directional_derivative`](Self::second_directional_derivative) is not replaced by a difference of them: without one of
-    /// the problem's own, steps get no geodesic acceleration. Called right after [`residuals`](crate::LeastSquares::residuals) or
-    /// [`linearize`](crate::LeastSquares::linearize) for the same rows.
+    /// For a loss that is convex in the outputs of a model, return its true value here, and rows whose `Jᵀr` is its gradient and whose
+    /// `JᵀJ` approximates its second derivative (generalised Gauss–Newton). Steps are then accepted by the true loss. `J` need not be the
+    /// derivative of such rows, and so [`second_directional_derivative`](Self::second_directional_derivative) is not replaced by a
+    /// difference of them: without one of the problem's own, steps get no geodesic acceleration. Called right after
+    /// [`residuals`](crate::LeastSquares::residuals) or [`linearize`](crate::LeastSquares::linearize) for the same rows.
     #[inline]
     fn cost_of(&mut self, first: usize, r: &[T]) -> Option<T> {
         let _ = (first, r);
@@ -136,10 +136,10 @@ pub trait Capabilities<T: Real> {
         Ok(false)
     }
 
-    /// Fills `second` with the rows of `d²r(x + tv)/dt²` at `t = 0` and returns `true`; `false` when it is not known
-    /// exactly, and the engine then takes a difference of residuals, unless they stand for a [cost](Self::cost_of) of the problem's
-    /// own. Only geodesic acceleration asks for it. For a loss of the outputs of a model, it is the root of the loss's second
-    /// derivative, at `x`, times the second derivative of the outputs.
+    /// Fills `second` with the rows of `d²r(x + tv)/dt²` at `t = 0` and returns `true`; `false` when it is not known exactly, and the
+    /// solver then takes a difference of residuals, unless they represent another [loss](Self::cost_of). Used by geodesic acceleration
+    /// only. For a loss of the outputs of a model, it is the root of the loss's second derivative, at `x`, times the second derivative of
+    /// the outputs.
     #[inline]
     fn second_directional_derivative(
         &mut self,

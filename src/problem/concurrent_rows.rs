@@ -19,8 +19,8 @@ pub trait ConcurrentRows<T: Real>: Sync {
     /// As [`residuals`](crate::LeastSquares::residuals).
     fn evaluate_rows(&self, first: usize, r: &mut [T]) -> Result<T, EvaluationError>;
 
-    /// Fills `r` and `jacobian` as [`linearize`](crate::LeastSquares::linearize) does; returns the cost of these rows. `room`
-    /// is for the problem to keep entries in.
+    /// Fills `r` and `jacobian` as [`linearize`](crate::LeastSquares::linearize) does; returns the cost of these rows. `room` is scratch
+    /// memory of the problem.
     ///
     /// # Errors
     ///
@@ -33,8 +33,8 @@ pub trait ConcurrentRows<T: Real>: Sync {
         room: &mut Vec<T>,
     ) -> Result<T, EvaluationError>;
 
-    /// Adds `JᵀJ`, its lower triangle, and `Jᵀr` of these rows, whose cost is `½‖r‖²`, and returns `‖r‖²`; `None`, the default, with nothing
-    /// added, where that takes the rows themselves.
+    /// Adds `JᵀJ`, its lower triangle, and `Jᵀr` of these rows, whose cost is `½‖r‖²`, and returns `‖r‖²`; returns `None`, the default,
+    /// with nothing added, if this is not possible without forming the rows.
     #[doc(hidden)]
     fn add_products(&self, rows: Range<usize>, gram: &mut [T], gradient: &mut [T]) -> Option<T> {
         let _ = (rows, gram, gradient);

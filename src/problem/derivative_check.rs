@@ -10,9 +10,9 @@ use crate::real::Real;
 /// One entry of the Jacobian against its finite difference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Discrepancy<T> {
-    /// Row of the Jacobian: which residual.
+    /// Index of the residual, the row of the Jacobian.
     pub residual: usize,
-    /// Column of the Jacobian: which parameter.
+    /// Index of the parameter, the column of the Jacobian.
     pub parameter: usize,
     /// Name of the parameter.
     pub parameter_name: String,
@@ -31,12 +31,12 @@ pub struct DerivativeCheck<T> {
     pub worst: Discrepancy<T>,
     /// Number of entries whose error exceeds [`tolerance`](Self::tolerance).
     pub wrong_entries: usize,
-    /// The error that differences of this precision can be expected to show.
+    /// Largest error that the inaccuracy of the differences explains.
     pub tolerance: T,
 }
 
 impl<T: Real> DerivativeCheck<T> {
-    /// No entry differs by more than differences explain.
+    /// Returns true if no entry has an error above [`tolerance`](Self::tolerance).
     pub fn passed(&self) -> bool {
         self.wrong_entries == 0
     }
@@ -59,10 +59,10 @@ impl<T: Real> fmt::Display for DerivativeCheck<T> {
 
 /// Compares every entry of the Jacobian at `x` with central differences and names the worst.
 ///
-/// An entry's error is measured against the larger of the entry itself and a ten-thousandth of the largest entry of
-/// its column. A point away from zeros, kinks and symmetries of the function tells most; a random one will do.
+/// An entry's error is measured against the larger of the entry itself and a ten-thousandth of the largest entry of its column. Choose a
+/// point away from zeros, kinks and symmetries of the function, for example a random one.
 ///
-/// Differences keep the problem's bounds; a parameter that these hold is not checked.
+/// Differences stay within the bounds of the problem; a parameter that its bounds hold is not checked.
 ///
 /// Costs `2n + 1` evaluations and `mn` entries of memory.
 ///

@@ -1,10 +1,10 @@
-//! Domain of a problem: where its parameters may be.
+//! Domain of the parameters of a problem.
 
 use super::Bounds;
 use crate::manifold::Manifold;
 use crate::real::Real;
 
-/// Set of the points that the parameters of a problem may be at: all of `Rⁿ`, a box, or a manifold.
+/// Domain of the parameters of a problem: all of `Rⁿ`, a box, or a manifold.
 ///
 /// ```
 /// use marquardt::Bounds;
@@ -39,8 +39,8 @@ impl<'a, T: Real> From<Option<&'a Bounds<T>>> for ParameterDomain<'a, T> {
 }
 
 impl<'a, T: Real> ParameterDomain<'a, T> {
-    /// Bounds that the parameters must keep: those of the minimum, and of every point that the solver evaluates. A solve reads them
-    /// once, at its start.
+    /// Sets bounds on the parameters. They hold for the minimum and for every point that the solver evaluates. A solve reads them once, at
+    /// its start.
     #[inline]
     #[must_use]
     pub fn with_bounds(self, bounds: &'a Bounds<T>) -> Self {

@@ -3,10 +3,10 @@
 use std::error::Error;
 use std::fmt;
 
-/// Outcome of an evaluation that fills what it is given, or returns a value.
+/// Result of an evaluation, which fills its output arguments or returns a value.
 pub type Evaluated<T = ()> = Result<T, EvaluationError>;
 
-/// A residual function could not be evaluated, and the fit should end.
+/// Error of a residual function that could not be evaluated; it ends the fit.
 ///
 /// Made from a message or from any error:
 ///

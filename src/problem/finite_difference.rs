@@ -9,10 +9,10 @@ use crate::real::Real;
 
 /// The least-squares problem of a plain closure, differentiated by finite differences.
 ///
-/// The closure `|x, r|` fills all residuals `r` at `x`. Its derivatives cost one evaluation a parameter
-/// ([`Difference::Forward`], about 8 correct digits) or two ([`Difference::Central`], about 10, the default), and the
-/// whole Jacobian is in memory, twice up to a million entries: a solve evaluates no point again that it has just been at. Prefer
-/// [`AutoDiff`](super::AutoDiff) where the function can be written generically.
+/// The closure `|x, r|` fills all residuals `r` at `x`. Derivatives take one evaluation for each parameter ([`Difference::Forward`], about
+/// 8 correct digits) or two ([`Difference::Central`], about 10 digits, the default). The whole Jacobian is kept in memory; up to 10⁶
+/// entries it is kept for two points, so that a solve does not evaluate its last point again. Prefer [`AutoDiff`](super::AutoDiff) if the
+/// function can be generic over its scalar.
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;
@@ -80,9 +80,9 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         self
     }
 
-    /// Sets the relative accuracy of the residuals, such as that of single precision, or the tolerance of an integrator: steps of dense
-    /// differences are in proportion to its square root (forward) or cube root (central). By default they are accurate to the last
-    /// digit, and no smaller value has an influence.
+    /// Sets the relative accuracy of the residuals, such as that of single precision or the tolerance of an integrator; default `ε`, the
+    /// last digit of the float, which is also the smallest value with an effect. Steps of dense differences are proportional to its square
+    /// root (forward) or cube root (central).
     ///
     /// ```
     /// use marquardt::LevenbergMarquardt;
@@ -103,8 +103,9 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         self
     }
 
-    /// Sets the typical sizes of the parameters, positive numbers: steps are in proportion to the larger of a parameter and its typical size.
-    /// By default, steps are in proportion to a parameter down to `ε^⅘` of its start (of 1 for a start of zero or above 1), below which they stay.
+    /// Sets the typical sizes of the parameters, positive numbers: steps are proportional to the larger of a parameter and its typical
+    /// size. By default, steps are proportional to the parameter, but not smaller than those for `ε^⅘` of its start (of 1 if the start is 0
+    /// or above 1).
     ///
     /// ```
     /// use marquardt::LeastSquares;
@@ -125,7 +126,7 @@ impl<T: Real, F: FnMut(&[T], &mut [T]) -> Result<(), EvaluationError>> FiniteDif
         self
     }
 
-    /// Bounds on the parameters. Differences keep them as well: the closure is never called outside.
+    /// Sets bounds on the parameters. They hold for differences as well: the closure is never evaluated outside of them.
     ///
     /// ```
     /// use marquardt::{Bounds, LevenbergMarquardt};

@@ -1,4 +1,4 @@
-//! A Jacobian that is multiplied by without being formed.
+//! Products with a Jacobian that is not formed.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use crate::real::Real;
 /// smaller. Any [`LeastSquares`](crate::LeastSquares) problem may, by returning itself from
 /// [`products`](crate::problem::Capabilities::products); a sparse Jacobian is another example.
 ///
-/// Only `Jᵀu` has to be known: what another library gives by a backward pass. [`row_gram`](Self::row_gram) and its blocks are
-/// optional; a problem without them is solved by truncated conjugate gradients on `JᵀJ`
+/// Only `Jᵀu` is required, for example from the backward pass of another library. [`row_gram`](Self::row_gram) and its blocks are optional;
+/// a problem without them is solved by truncated conjugate gradients on `JᵀJ`
 /// ([`LinearForm::TruncatedConjugateGradients`](crate::linear::LinearForm::TruncatedConjugateGradients)). [`multiply`](Self::multiply) is
 /// optional where residuals may be differenced.
 ///
-/// The engine calls [`linearize_products`](Self::linearize_products) for a point, and then multiplies by the Jacobian
-/// there, whatever else is evaluated in between.
+/// The solver calls [`linearize_products`](Self::linearize_products) for a point, and later requests products with the Jacobian at that
+/// point. It may evaluate other points in between.
 ///
 /// # Ranks
 ///
@@ -25,8 +25,8 @@ use crate::real::Real;
 /// of the rows of all ranks, in the order of the ranks. Linearising is collective, and gathers what products take; products
 /// then need no exchange. Networks gather the layers' inputs and sensitivities, not the Jacobian.
 pub trait JacobianProducts<T: Real>: LeastSquares<T> {
-    /// Work of the products for the parameters of `columns`, ascending ranges; `None` when these cannot be had without
-    /// forming the Jacobian.
+    /// Work of the products for the parameters of `columns`, ascending ranges; `None` if the products are not possible without forming the
+    /// Jacobian.
     fn work(&mut self, columns: &[Range<usize>]) -> Option<ProductWork>;
 
     /// Fills `r` with all residuals at `x`, keeps the entries that products at `x` need, and returns the cost there: the sum of
@@ -37,16 +37,16 @@ pub trait JacobianProducts<T: Real>: LeastSquares<T> {
     /// As [`linearize`](crate::LeastSquares::linearize).
     fn linearize_products(&mut self, x: &[T], columns: &[Range<usize>], r: &mut [T]) -> Result<T, EvaluationError>;
 
-    /// Fills `product` with `Jv`, for a number in `v` for each of the parameters of the columns, and returns `true`; `false`, the
-    /// default, where that is not known.
+    /// Fills `product` with `Jv`, where `v` has one entry for each parameter of the columns, and returns `true`; returns `false`, the
+    /// default, if `Jv` is not available.
     ///
-    /// A difference of [`residuals`](LeastSquares::residuals) then stands for it, which costs an evaluation and is exact to `√ε`. There
-    /// is none for residuals that only stand for a loss, or of which other ranks have a part: such a problem has to know `Jv`. Two
-    /// backward passes give it exactly, `Jᵀu` being linear in `u`: `Jv` is the gradient of `vᵀ(Jᵀu)` with respect to `u`.
+    /// It is then replaced by a difference of [`residuals`](LeastSquares::residuals), which takes one evaluation and is accurate to `√ε`.
+    /// This is not possible for residuals that represent another loss, or that are distributed over ranks: such a problem must provide
+    /// `Jv`. Two backward passes give it exactly, `Jᵀu` being linear in `u`: `Jv` is the gradient of `vᵀ(Jᵀu)` with respect to `u`.
     ///
     /// # Errors
     ///
-    /// Whatever ends the solve, as do those of the other methods: the step is not taken, and nothing has changed.
+    /// An error ends the solve, as for the other methods; the step is not taken, and nothing has changed.
     fn multiply(&mut self, v: &[T], product: &mut [T]) -> Result<bool, EvaluationError> {
         let _ = (v, product);
         Ok(false)
@@ -59,8 +59,8 @@ pub trait JacobianProducts<T: Real>: LeastSquares<T> {
     /// As [`multiply`](Self::multiply).
     fn multiply_transposed(&mut self, u: &[T], product: &mut [T]) -> Result<(), EvaluationError>;
 
-    /// Fills `gram` with `JJᵀ`, row after row, of which only the lower triangle is read. Called only where [`work`](Self::work)
-    /// says what it costs.
+    /// Fills `gram` with `JJᵀ`, row after row, of which only the lower triangle is read. Called only if [`work`](Self::work) returns its
+    /// cost.
     ///
     /// # Errors
     ///

@@ -8,11 +8,10 @@ use crate::real::Real;
 
 /// Minimise `½‖r(x)‖²` over `x ∈ Rⁿ`, with `r: Rⁿ → Rᵐ`.
 ///
-/// The engine asks for rows of `r` and of the Jacobian `J = ∂r/∂x` in blocks small enough for the cache, and adds them
-/// up as they come, so that `J` need never be stored. Four methods state a problem: its two counts, [`residuals`](Self::residuals) and
-/// [`linearize`](Self::linearize). The others have defaults: [`domain`](Self::domain) says where the parameters may be, and
-/// [`capabilities`](Self::capabilities) what the problem can do besides. Implement this trait for full control; otherwise take one of the
-/// ways in:
+/// The solver requests rows of `r` and of the Jacobian `J = ∂r/∂x` in blocks that fit into the cache, and sums them block by block, so that
+/// `J` need not be stored. Four methods define a problem: its two counts, [`residuals`](Self::residuals) and
+/// [`linearize`](Self::linearize). The others have defaults: [`domain`](Self::domain) returns the domain of the parameters, and
+/// [`capabilities`](Self::capabilities) the optional capabilities. Implement this trait for full control; otherwise use one of these types:
 ///
 /// | you have | use |
 /// |---|---|
@@ -29,8 +28,8 @@ use crate::real::Real;
 ///
 /// # Non-finite values
 ///
-/// NaN and infinity are not errors: at a trial point they mean that the step went too far, and the engine takes a
-/// shorter one. Return an [`EvaluationError`] for what should end the fit; the best point so far is kept.
+/// NaN and infinity are not errors: at a trial point they mean that the step was too long, and the solver takes a shorter one. Return an
+/// [`EvaluationError`] to end the fit; the best point is kept.
 ///
 /// ```
 /// use marquardt::{EvaluationError, LeastSquares, LevenbergMarquardt};
@@ -92,15 +91,14 @@ pub trait LeastSquares<T: Real> {
     /// (`jacobian[i * n + j] = ∂r_{first + i}/∂x_j`). On a [manifold](ParameterDomain::with_manifold), `J` has a column for each entry of a step.
     fn linearize(&mut self, x: &[T], first: usize, r: &mut [T], jacobian: &mut [T]) -> Result<(), EvaluationError>;
 
-    /// Set of the points that the parameters may be at: all of `Rⁿ` by default, or within [bounds](crate::Bounds), or on a
-    /// [manifold](crate::manifold::Manifold).
+    /// Domain of the parameters: all of `Rⁿ` (the default), a box with [bounds](crate::Bounds), or a [manifold](crate::manifold::Manifold).
     #[inline]
     fn domain(&self) -> ParameterDomain<'_, T> {
         ParameterDomain::default()
     }
 
-    /// Abilities of the problem besides its rows: blocks, products, rows on several threads, a loss of its own; none by default. A problem
-    /// with some implements [`Capabilities`] and returns itself.
+    /// Optional capabilities of the problem: blocks, products, rows on several threads, its own loss; default: none. A problem with
+    /// capabilities implements [`Capabilities`] and returns itself.
     #[inline]
     fn capabilities(&mut self) -> &mut dyn Capabilities<T> {
         none()

@@ -10,11 +10,11 @@ const THIRD_QUARTILE: f64 = 0.674_489_750_196_081_7;
 /// The normal distribution's standard deviation is the mean of `|r|` times this, `√(π/2)`.
 const FROM_MEAN: f64 = 1.253_314_137_315_500_3;
 
-/// Standard deviation of the residuals that are no outliers: their median absolute deviation about zero, divided by 0.6745. Up to half of
+/// Robust estimate of the standard deviation of the residuals: their median absolute deviation about zero, divided by 0.6745. Up to half of
 /// the residuals may be outliers.
 ///
-/// About zero, and not about the median, because residuals of a fit have their center there: this is what statsmodels'
-/// `RLM` takes, `mad(residuals, center=0)`.
+/// The deviations are taken about zero, not about the median, because the residuals of a fit are centred at zero (statsmodels' `RLM`:
+/// `mad(residuals, center=0)`).
 ///
 /// If more than half of the residuals are zero, the median is zero, and the scale is the mean absolute deviation times `√(π/2)` (Iglewicz &
 /// Hoaglin 1993). NaN if a residual is NaN, or if there are none.

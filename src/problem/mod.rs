@@ -23,10 +23,10 @@
 //! | blocks of few parameters each | [`BlockJacobian`] | by hand |
 //! | given as products `Jv` and `Jᵀu` | [`JacobianProducts`] | by hand |
 //!
-//! Each of these can be combined with bounds ([`Bounded`]), outliers ([`Robust`], with a [`Loss`]), parameters that enter linearly ([`Separable`]),
-//! points on manifolds ([`OnManifold`]), several threads ([`ConcurrentRows`], [`ConcurrentBlocks`]) and several ranks ([`Sharded`]).
-//! [`Objective`] is what optimizers step on. A problem of one's own states its bounds or its manifold as its [`ParameterDomain`], and offers blocks,
-//! products, threads, or a loss of its own as [`Capabilities`].
+//! Each of these can be combined with bounds ([`Bounded`]), outliers ([`Robust`], with a [`Loss`]), parameters that enter linearly
+//! ([`Separable`]), points on manifolds ([`OnManifold`]), several threads ([`ConcurrentRows`], [`ConcurrentBlocks`]) and several ranks
+//! ([`Sharded`]). [`Objective`] is what optimizers step on. Your own problem states its bounds or its manifold as its [`ParameterDomain`],
+//! and offers blocks, products, threads, or a loss of its own as [`Capabilities`].
 
 mod analytic;
 mod autodiff;

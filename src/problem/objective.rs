@@ -6,11 +6,10 @@ use super::{EvaluationError, KroneckerFactored, LeastSquares, NotKroneckerFactor
 use crate::real::Real;
 use crate::variables::Gradients;
 
-/// One minibatch, as an optimizer sees it: it pulls the loss, the gradient, or the residuals with their Jacobian.
+/// Objective of an optimizer step, usually one minibatch. It provides the loss, the gradient, or the residuals with their Jacobian.
 ///
-/// First-order optimizers ask for the gradient, Levenberg–Marquardt for the [`least_squares`](Self::least_squares) form,
-/// and so one training loop serves both. `x` is always the flat vector of all
-/// [`Variables`](crate::Variables), frozen ones included.
+/// First-order optimizers use the gradient, and Levenberg–Marquardt uses the [`least_squares`](Self::least_squares) form, so that one
+/// training loop serves both. `x` is always the flat vector of all [`Variables`](crate::Variables), frozen ones included.
 pub trait Objective<T: Real> {
     /// The loss at `x`.
     fn loss(&mut self, x: &[T]) -> Result<T, EvaluationError>;
@@ -18,8 +17,8 @@ pub trait Objective<T: Real> {
     /// Computes the loss at `x`, and its gradient, which overwrites `gradients`.
     fn loss_and_gradient(&mut self, x: &[T], gradients: &mut Gradients<T>) -> Result<T, EvaluationError>;
 
-    /// The loss as a sum of squares, scaled so that `½‖r(x)‖²` is the loss; or by residuals that stand for its gradient
-    /// and its second derivative, as [`Capabilities::cost_of`](crate::problem::Capabilities::cost_of) says.
+    /// The loss as a least-squares problem, scaled so that `½‖r(x)‖²` is the loss; or with residuals that represent its gradient and second
+    /// derivative, see [`Capabilities::cost_of`](crate::problem::Capabilities::cost_of).
     ///
     /// # Errors
     ///
@@ -30,13 +29,13 @@ pub trait Objective<T: Real> {
     ///
     /// # Errors
     ///
-    /// [`NotKroneckerFactored`] says why there are none; by default, that no layers are known.
+    /// [`NotKroneckerFactored`] if the loss has no Kronecker factors. The default implementation returns it.
     fn kronecker_factored(&mut self) -> Result<&mut dyn KroneckerFactored<T>, NotKroneckerFactored> {
         Err(NotKroneckerFactored::Layers)
     }
 
     /// Factor of the negative log-likelihood in the loss: `1 / rows` for the mean cross-entropy of the rows. `None`, the default, if the
-    /// loss is no such multiple, as squared errors are none before their noise is known.
+    /// loss is not a multiple of it; for example, squared errors with unknown noise.
     fn dispersion(&self) -> Option<T> {
         None
     }

@@ -1,15 +1,15 @@
-//! A problem in the numbers of its points, moved along a manifold.
+//! A problem whose points lie on a manifold.
 
 use super::forward::forward;
 use super::{Capabilities, EvaluationError, LeastSquares, LeastSquaresExt, ParameterDomain};
 use crate::manifold::Manifold;
 use crate::real::Real;
 
-/// A problem whose parameters are the numbers of a point on a manifold: steps keep it there.
+/// A problem whose parameters are the coordinates of a point on a manifold; steps stay on the manifold.
 ///
-/// The problem inside is written in the numbers themselves, and so are its derivatives, whose product with
-/// [`plus_jacobian`](Manifold::plus_jacobian) is the Jacobian of the whole. It must be defined on the manifold, and, where it is
-/// differentiated by differences, near it.
+/// The inner problem and its derivatives are functions of these coordinates. The product of its Jacobian with
+/// [`plus_jacobian`](Manifold::plus_jacobian) is the Jacobian of this problem. The inner problem must be defined on the manifold and, if it
+/// is differentiated by differences, near it.
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;

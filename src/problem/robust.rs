@@ -12,12 +12,12 @@ use crate::real::Real;
 
 /// A problem whose residuals are put under a [`RobustLoss`], with the scale `C`: it minimises `½ Σ C² ρ((r/C)²)`.
 ///
-/// The scale says at what size a residual begins to count as an outlier. For residuals in units of their standard
-/// deviation it is the loss's [`tuning`](RobustLoss::tuning) constant; otherwise that times the size of the noise, which
-/// [`mad_scale`](crate::problem::mad_scale) judges by the residuals.
+/// The scale `C` is the size above which a residual begins to count as an outlier. For residuals in units of their standard deviation, use
+/// the loss's [`tuning`](RobustLoss::tuning) constant; otherwise that constant times the standard deviation of the noise, which
+/// [`mad_scale`](crate::problem::mad_scale) estimates from the residuals.
 ///
-/// The solver sees rows whose gradient is exact and whose curvature is that of the loss where it is positive enough
-/// (generalised Gauss–Newton), and judges steps by the robust cost, which is what the [`Report`](crate::Report) holds.
+/// The rows passed to the solver have the exact gradient, and the curvature of the loss where it is sufficiently positive (generalised
+/// Gauss–Newton). Steps are accepted by the robust cost, which is the cost in the [`Report`](crate::Report).
 ///
 /// ```
 /// use marquardt::{LevenbergMarquardt, Loss};
@@ -47,9 +47,9 @@ pub struct Robust<T, P, L> {
     probe: Probe<T>,
 }
 
-/// The scale of a robust loss makes no sense.
+/// Error of a scale of a robust loss that is not positive and finite.
 ///
-/// A scale judged by residuals that are all zero, for example, which leaves nothing to be robust against.
+/// For example, the scale estimated from residuals that are all zero is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[error("the scale of a robust loss must be positive and finite, not {value}")]
 pub struct RobustScaleError {
@@ -80,7 +80,7 @@ impl<T: Real, P: LeastSquares<T>, L: RobustLoss<T>> Robust<T, P, L> {
         &mut self.problem
     }
 
-    /// The problem itself, for good.
+    /// Returns the inner problem.
     pub fn into_problem(self) -> P {
         self.problem
     }

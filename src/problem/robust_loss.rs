@@ -1,4 +1,4 @@
-//! Losses that outliers cannot dominate.
+//! Robust losses, which limit the influence of outliers.
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -6,18 +6,17 @@ use std::sync::Arc;
 use crate::number::Number;
 use crate::real::Real;
 
-/// A loss `ρ` that replaces the square of each residual, so that a few outliers do not decide the fit.
+/// A loss `ρ` that replaces the square of each residual and limits the influence of outliers.
 ///
-/// With the scale `C`, which says at what size a residual begins to count as an outlier, the cost is
+/// With the scale `C`, the size above which a residual begins to count as an outlier, the cost is
 ///
 /// ```text
 /// ½ Σ C² ρ((r/C)²)
 /// ```
 ///
-/// which is SciPy's convention. For small `z` it is `ρ(z) ≈ z`: good residuals are squared as ever.
+/// which is SciPy's convention. For small `z`, `ρ(z) ≈ z`: small residuals count as in least squares.
 ///
-/// [`Loss`] has the usual ones; [`Robust`](crate::problem::Robust) makes a problem robust by any of them. One's own needs three
-/// formulas:
+/// [`Loss`] has the common losses; [`Robust`](crate::problem::Robust) applies a loss to a problem. Your own loss needs three formulas:
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;
@@ -53,22 +52,22 @@ pub trait RobustLoss<T: Real>: Debug + Send + Sync {
 
     /// `ρ`, `ρ′` and `ρ″` at the squared scaled residual `z = (r/C)² ≥ 0`.
     ///
-    /// `ρ` must not decrease, `ρ(0) = 0` and `ρ′(0) = 1`. `z` may be infinite where the square overflows; of the three
-    /// only `ρ` may be so, too.
+    /// `ρ` must not decrease, `ρ(0) = 0` and `ρ′(0) = 1`. `z` may be infinite if the square overflows; `ρ` may then be infinite, but not
+    /// its derivatives.
     fn rho(&self, z: T) -> [T; 3];
 
-    /// The scale `C`, in standard deviations of the good residuals, with which the fit to purely normal errors is still 95 %
-    /// as efficient as least squares.
+    /// Tuning constant: the scale `C`, in standard deviations of the residuals without outliers, at which a fit to normal errors has 95 %
+    /// of the efficiency of least squares.
     fn tuning(&self) -> T;
 
-    /// The loss, if it is one of the usual ones, which many fits at once evaluate in vector registers.
+    /// The loss as one of [`Loss`], which fits in lockstep evaluate in vector registers; `None` for others.
     #[doc(hidden)]
     fn as_loss(&self) -> Option<Loss> {
         None
     }
 }
 
-/// The losses in common use, from the mildest to those that ignore outliers altogether. In `z = (r/C)²`:
+/// Common robust losses, from least squares to losses that ignore outliers. In `z = (r/C)²`:
 ///
 /// | loss | `ρ(z)` | [`tuning`](RobustLoss::tuning) | |
 /// |---|---|---|---|
@@ -81,10 +80,10 @@ pub trait RobustLoss<T: Real>: Debug + Send + Sync {
 /// | [`Welsch`](Loss::Welsch) | `1 − e^(−z)` | 2.985 | redescending, at most 1 |
 /// | [`Tukey`](Loss::Tukey) | `(1 − (1 − z)³)/3` up to 1, then `⅓` | 4.685 | redescending, at most `⅓` |
 ///
-/// The convex ones limit the pull of an outlier; a problem that is linear in its parameters keeps its one minimum. Under
-/// the redescending ones the pull fades out, and gross outliers do no harm at all, but there may be several minima:
-/// start near the right one, for example from a fit with [`Huber`](Loss::Huber). Where all residuals are beyond the
-/// reach of [`Tukey`](Loss::Tukey), nothing pulls, and the solver stays at the start.
+/// Convex losses bound the influence of an outlier; a problem that is linear in its parameters keeps its single minimum. Under redescending
+/// losses the influence falls to zero for gross outliers, but there may be several minima: start near the right one, for example from a fit
+/// with [`Huber`](Loss::Huber). If all residuals exceed the scale of [`Tukey`](Loss::Tukey), the gradient is zero, and the solver stays at
+/// the start.
 ///
 /// # Tuning constants
 ///
@@ -105,7 +104,7 @@ pub enum Loss {
     Cauchy,
     /// `arctan z`, as SciPy has it.
     Arctan,
-    /// The biweight: residuals beyond `C` have no weight at all. Beaton & Tukey 1974.
+    /// The biweight: residuals larger than `C` have weight 0. Beaton & Tukey 1974.
     Tukey,
     /// `z/(1 + z)`: Geman & McClure 1987.
     GemanMcClure,

@@ -5,12 +5,12 @@ use super::{Capabilities, LeastSquares};
 use crate::distributed::Communicator;
 use crate::real::Real;
 
-/// A problem whose rows are spread over ranks: this rank's, in the problem inside. Other ranks may have more or fewer of
-/// them, or none; the parameters and the start are the same on all.
+/// A problem whose rows are distributed over ranks; the inner problem has the rows of this rank. The numbers of rows may differ between
+/// ranks and may be 0; the parameters and the start must be the same on all ranks.
 ///
-/// Everything that takes a [`LeastSquares`] problem then works on the rows of all ranks, and is collective. See
-/// [`distributed`](crate::distributed). A sparse Jacobian is summed as a dense one: the forms for blocks need all rows on one rank,
-/// and are refused ([`SolveError::SpreadOut`](crate::SolveError::SpreadOut)).
+/// Solvers and all other functions of a [`LeastSquares`] problem then use the rows of all ranks, and are collective. See
+/// [`distributed`](crate::distributed). A sparse Jacobian is summed as a dense one: the forms for blocks need all rows on one rank, and are
+/// refused ([`SolveError::SpreadOut`](crate::SolveError::SpreadOut)).
 #[derive(Debug, Clone)]
 pub struct Sharded<P> {
     problem: P,

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::lists::Lists;
 
-/// Reasons for which a sparsity pattern is not accepted.
+/// Reasons why a sparsity pattern is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SparsityError {
@@ -44,12 +44,11 @@ pub enum SparsityError {
 
 /// Sparsity pattern, the parameters on which each residual depends: SciPy's `jac_sparsity`.
 ///
-/// Columns without a row in common are differentiated together. They have the same colour (Curtis, Powell & Reid 1974), and the
-/// Jacobian takes as many evaluations as there are [colours](Self::color_count), or twice as many. The normal equations are
-/// solved by a sparse Cholesky factorisation, whose condition number is the square of the Jacobian's: from about 1e7 on, steps keep
-/// damping. An entry that is missing from the pattern makes differences wrong;
-/// [`check_derivatives`](crate::problem::check_derivatives) finds it. [`AutoDiff::with_sparsity`](crate::AutoDiff::with_sparsity) finds
-/// it by itself.
+/// Columns without a common row have the same colour and are differentiated together (Curtis, Powell & Reid 1974). The Jacobian takes one
+/// evaluation for each [colour](Self::color_count), or two with central differences. The normal equations are solved by a sparse Cholesky
+/// factorisation, whose condition number is the square of the Jacobian's: from about 1e7 on, steps keep damping. An entry that is missing
+/// from the pattern makes differences wrong; [`check_derivatives`](crate::problem::check_derivatives) finds it.
+/// [`AutoDiff::with_sparsity`](crate::AutoDiff::with_sparsity) finds it by itself.
 ///
 /// ```
 /// use marquardt::problem::Sparsity;

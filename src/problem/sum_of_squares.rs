@@ -8,11 +8,11 @@ use crate::variables::Gradients;
 /// Entries of Jacobian that are evaluated at once.
 const BLOCK: usize = 16 * 1024;
 
-/// Any least-squares problem as an [`Objective`], so that every optimizer steps on it: the loss is its cost `½‖r‖²`, and
-/// the gradient `Jᵀr`, summed block after block of rows.
+/// A least-squares problem as an [`Objective`] for any optimizer: the loss is its cost `½‖r‖²`, and the gradient is `Jᵀr`, summed over
+/// blocks of rows.
 ///
-/// The problem's parameters are the entries of all variables, in order. Where they have bounds, only
-/// [full solves](crate::LevenbergMarquardt::minimize_variables) keep them; optimizers that step refuse the problem.
+/// The problem's parameters are the entries of all variables, in order. Bounds are supported by [full
+/// solves](crate::LevenbergMarquardt::minimize_variables) only; all other optimizers return an error.
 ///
 /// ```
 /// use marquardt::Variables;

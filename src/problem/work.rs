@@ -3,10 +3,10 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul};
 
-/// Estimated flops and memory traffic of a computation, and how its time compares with that of another.
+/// Estimated flops, memory traffic and relative time of a computation.
 ///
-/// The form of the linear system is chosen by it, and [`Network::summary`](crate::nn::Network::summary) prints it. Sizes
-/// are floating-point numbers, so that none is too large.
+/// It decides on the form of the linear system, and [`Network::summary`](crate::nn::Network::summary) prints it. Sizes are floating-point
+/// numbers, so that they cannot overflow.
 ///
 /// ```
 /// use marquardt::problem::Work;
@@ -25,13 +25,13 @@ pub struct Work {
     time: f64,
 }
 
-/// Kinds of operations that flops are spent in; each is done at a rate of its own.
+/// Kinds of operations, each with its own rate of flops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rate {
     /// Products of matrices.
     Product,
-    /// Products whose lower triangle alone is computed; its flops are counted.
+    /// Products of which only the lower triangle is computed, and counted.
     Triangle,
     /// Factorisations of matrices.
     Factorization,
@@ -101,7 +101,7 @@ impl Work {
         self.numbers * size_of::<T>() as f64
     }
 
-    /// The time that it takes on a nominal machine: of use only to compare it with that of other work.
+    /// Time on a nominal machine, for comparisons with other work only.
     pub fn time(self) -> f64 {
         self.time
     }

@@ -8,11 +8,11 @@ use crate::linear::LinearModel;
 use crate::problem::{BoundSide, Bounds, LeastSquares};
 use crate::real::Real;
 
-/// A parameter that is at a bound beyond which the cost would fall: its multiplier, the derivative of the cost there, is
-/// positive at a lower bound and negative at an upper one. A parameter whose bounds are equal is always at one.
+/// A parameter that a bound holds: the cost would fall beyond the bound. The derivative of the cost is positive at a lower bound and
+/// negative at an upper bound. A parameter whose bounds are equal is always active.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ActiveBound<T> {
-    /// Index of the parameter; on a manifold, that of the coordinate.
+    /// Index of the parameter, from 0; on a manifold, the index of the coordinate.
     pub parameter: usize,
     /// Bound at which the parameter is.
     pub side: BoundSide,

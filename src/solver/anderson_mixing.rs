@@ -1,8 +1,8 @@
-//! The part of the polish where Gauss–Newton steps converge slowly, or not at all.
+//! Anderson mixing: the part of the polish for Gauss–Newton steps that converge slowly, or not at all.
 //!
-//! With large residuals the second derivative of the cost is far from `JᵀJ`, and undamped steps fall short or overshoot by
-//! the same share again and again. What a step is at two points tells by how much: Anderson mixing takes the combination
-//! of past steps that is smallest (Anderson 1965; Walker & Ni 2011).
+//! With large residuals the second derivative of the cost is far from `JᵀJ`, and undamped steps are repeatedly too short or too long by the
+//! same fraction. The steps at two points determine this fraction: Anderson mixing takes the smallest combination of past steps (Anderson
+//! 1965; Walker & Ni 2011).
 
 use std::iter::zip;
 

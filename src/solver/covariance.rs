@@ -12,13 +12,12 @@ use crate::real::Real;
 
 /// Covariance of the parameters: `s² (JᵀJ)⁻¹` at the solution, with `s² = ‖r‖² / (m − rank J)`.
 ///
-/// `J` is reduced to its triangle `R` by Householder reflections, a tile of rows at a time, and the singular values of
-/// `R` with its columns scaled to length one decide the rank: half of the digits would be lost if `JᵀJ` were formed. From 16
-/// parameters on, the inverse of `R` is tried first, in `⅔n³` flops instead of some hundred `n³`; it tells whether the rank is full.
-/// `2mn² + O(n³)` flops. Where `J` is large, in double precision (a million numbers, or `mn² > 10⁷`), `JᵀJ` is formed first, on all cores
-/// and in `mn²` flops, and its Cholesky factor is taken for `R` if standard errors keep nine digits that way, as the variance inflation
-/// factors tell. If not, reflections follow, for which the problem is evaluated a second time unless all of its rows are
-/// one group.
+/// `J` is reduced to its triangle `R` by Householder reflections, a tile of rows at a time, in `2mn² + O(n³)` flops. The rank is that of
+/// `R` with its columns scaled to length 1, by their singular values. `JᵀJ` is not formed, because that would lose half of the digits. For
+/// 16 parameters or more, the inverse of `R` is tried first, in `⅔n³` flops instead of about `100 n³`; it shows whether the rank is full.
+/// For a large `J` in double precision (10⁶ entries, or `mn² > 10⁷`), `JᵀJ` is formed first, on all cores and in `mn²` flops. Its Cholesky
+/// factor serves as `R` if the variance inflation factors show that standard errors keep 9 digits. Otherwise the reflections follow, and
+/// the problem is evaluated a second time unless all of its rows are one group.
 ///
 /// # Likelihoods
 ///
@@ -28,14 +27,13 @@ use crate::real::Real;
 ///
 /// # Undetermined parameters
 ///
-/// Where columns of `J` are dependent, some combinations of parameters can change without any change of the
-/// residuals. The parameters that take part are [`undetermined`](Self::undetermined); their variance is infinite. The
-/// others keep their finite ones.
+/// If columns of `J` are dependent, some combinations of parameters can change without a change of the residuals. The parameters of these
+/// combinations are [`undetermined`](Self::undetermined); their variance is infinite. The variances of the other parameters stay finite.
 ///
 /// # Bounds
 ///
-/// A parameter that is at a bound, beyond which the cost would fall, is [`held`](Self::held): its variance is zero, and
-/// those of the others, and the degrees of freedom, are as if it were a constant.
+/// A parameter at a bound beyond which the cost would fall is [`held`](Self::held): its variance is 0. The variances of the other
+/// parameters and the degrees of freedom treat it as a constant.
 ///
 /// ```
 /// use marquardt::{Covariance, LevenbergMarquardt};
@@ -71,7 +69,7 @@ pub struct Covariance<T> {
     pub(super) absolute: bool,
 }
 
-/// Reasons for which there is no covariance.
+/// Reasons why a covariance could not be computed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CovarianceError {
@@ -94,7 +92,7 @@ pub enum CovarianceError {
         /// Parameters that the bounds are for.
         found: usize,
     },
-    /// There is nothing to judge by.
+    /// The problem has no residuals.
     #[error("the problem has no residuals")]
     NoResiduals,
     /// A residual or derivative is NaN or infinite at the point.
@@ -214,9 +212,8 @@ impl<T: Real> Covariance<T> {
         self.unscaled.view()
     }
 
-    /// `s² (JᵀJ)⁻¹`: the covariance when the size of the noise is estimated from the residuals. Infinite variances where there
-    /// are no degrees of freedom to judge by. Where the noise is [known](Self::is_absolute), it is the
-    /// [`unscaled`](Self::unscaled) covariance.
+    /// `s² (JᵀJ)⁻¹`: the covariance when the size of the noise is estimated from the residuals. Without degrees of freedom, variances are
+    /// infinite. Where the noise is [known](Self::is_absolute), it is the [`unscaled`](Self::unscaled) covariance.
     pub fn matrix(&self) -> Array2<T> {
         match self.variance {
             Some(variance) => Array2::from_shape_fn(self.unscaled.dim(), |(i, j)| {

@@ -1,4 +1,4 @@
-//! The Levenberg–Marquardt iteration. There is one in the crate: a full solve repeats it, and so does a step of training.
+//! The Levenberg–Marquardt iteration of full solves and of steps of training. (Many small fits have their own, in `lockstep`.)
 
 use std::mem::swap;
 
@@ -96,7 +96,7 @@ pub(crate) struct Descent<T: Real, P: DescentParts<T>> {
 }
 
 impl<T: Real, P: DescentParts<T>> Descent<T, P> {
-    /// At the point `x`, of which nothing is known yet, for steps of `n` entries.
+    /// Creates a descent at the point `x`, before its first evaluation, for steps of `n` entries.
     #[inline]
     pub(super) fn new(
         (x, n): (PartsVector<T, P>, usize),

@@ -7,16 +7,16 @@ use crate::hyperparameters::HyperparameterError;
 use crate::linear::{LinearForm, PlanError};
 use crate::problem::EvaluationError;
 
-/// There is no point to report on: the settings or the problem do not allow a start.
+/// Errors that prevent the start of a solve: there is no point to report.
 ///
 /// A failure later is not an error but a [`Status`](crate::solver::Status), and the best point is in the report.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SolveError {
-    /// The problem has nothing to adjust.
+    /// The problem has no parameters.
     #[error("the problem has no parameters")]
     NoParameters,
-    /// The problem has nothing to fit.
+    /// The problem has no residuals.
     #[error("the problem has no residuals")]
     NoResiduals,
     /// The start has the wrong number of parameters.
@@ -27,7 +27,7 @@ pub enum SolveError {
         /// Numbers in the start.
         found: usize,
     },
-    /// Rows do not come in whole groups.
+    /// The number of residuals is not a multiple of the row group.
     #[error("{residuals} residuals cannot be split into groups of {group} rows")]
     UnevenGroups {
         /// Residuals of the problem.
@@ -70,10 +70,10 @@ pub enum SolveError {
         /// Index of the residual block.
         residual_block: usize,
     },
-    /// The facility exists for parameters that are numbers, and not for points on a manifold.
+    /// A feature is not available for problems on a manifold.
     #[error("a problem on a manifold has no {what}")]
     OnManifold {
-        /// Name of the facility.
+        /// Name of the feature.
         what: &'static str,
     },
     /// The problem's bounds are of another number of parameters.
@@ -84,8 +84,8 @@ pub enum SolveError {
         /// Parameters that the bounds are for.
         found: usize,
     },
-    /// Steps on minibatches keep no bounds.
-    #[error("steps on minibatches keep no bounds; take a full solve, or remove them")]
+    /// Steps on minibatches do not support bounds.
+    #[error("steps on minibatches do not support bounds; use a full solve, or remove the bounds")]
     BoundedMinibatch,
     /// A residual is NaN or infinite at the start, or their squares overflow.
     #[error("residual {index} is {value} at the start")]
@@ -117,7 +117,7 @@ pub enum SolveError {
     /// The residual function refused the start.
     #[error("the residuals could not be evaluated at the start: {0}")]
     Evaluation(#[source] EvaluationError),
-    /// A setting makes no sense.
+    /// A setting has an invalid value.
     #[error("{setting} must be {requirement}, not {value}")]
     Setting {
         /// Name of the setting.
@@ -130,22 +130,22 @@ pub enum SolveError {
     /// A time limit was set on a target whose standard library has no clock, as on `wasm32-unknown-unknown`.
     #[error("a time limit needs a clock, which this target lacks; limit the evaluations")]
     NoClock,
-    /// A hyperparameter of training makes no sense.
+    /// A hyperparameter of training has an invalid value.
     #[error(transparent)]
     Hyperparameter(#[from] HyperparameterError),
-    /// The workspace would not fit the memory budget.
+    /// The workspace exceeds the memory budget.
     #[error(
         "the solve needs {needed} bytes of memory, but the budget is {budget}: {rows_that_fit} residuals would fit"
     )]
     MemoryBudget {
-        /// Bytes needed by the leanest form.
+        /// Bytes of the form that needs the least memory.
         needed: usize,
         /// Bytes allowed.
         budget: usize,
         /// Residuals that would fit, in whole groups.
         rows_that_fit: usize,
     },
-    /// The linear systems should be solved in a form that holds no parameters at bounds, which the problem has.
+    /// The chosen form of the linear systems does not support bounds, and the problem has bounds.
     #[error(
         "{form} cannot keep bounds; {}, {} and {} can",
         LinearForm::Cholesky,
@@ -159,7 +159,7 @@ pub enum SolveError {
     /// A rank that the rows are spread over has failed.
     #[error(transparent)]
     Rank(#[from] RankError),
-    /// The ranks that the rows are spread over cannot talk to each other.
+    /// The ranks cannot exchange messages.
     #[error(transparent)]
     Communicator(#[from] CommunicatorError),
     /// Ranks do not solve the same problem.
@@ -178,7 +178,7 @@ pub enum SolveError {
         /// Number of ranks.
         ranks: usize,
     },
-    /// The linear systems should be solved in a form that the problem does not allow.
+    /// The problem does not support the chosen form of the linear systems.
     #[error("{form} needs {}", form.requirement())]
     LinearForm {
         /// The form.

@@ -61,11 +61,11 @@ pub(super) fn held_by<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>, j: u
     descent.space.holds(j, descent.here.x.as_ref(), descent.model.gradient()[j])
 }
 
-/// Square of the largest cosine between the residuals and a column of the Jacobian: of the reduction that a step along one parameter
-/// predicts, the share in the cost. A parameter that a bound holds has none.
+/// `max_j (jᵀr)² / (‖j‖² ‖r‖²)`, the square of the largest cosine between the residuals and a column `j` of the Jacobian: the largest share
+/// of the cost that a step along one parameter is predicted to remove. Parameters that a bound holds are left out.
 ///
-/// Where the Jacobian is not formed, it is the mean over the columns, weighted by their squared lengths. A cost of its own whose rows have
-/// all lost their weight, because each is an outlier, says nothing of where its minimum is: one.
+/// Where the Jacobian is not formed: the mean over the columns, weighted by their squared lengths. If all rows of a loss are outliers
+/// without weight, the rows do not show where the minimum is; then the result is 1.
 #[inline(always)]
 pub(super) fn squared_gradient_cosine<T: Real, P: DescentParts<T>>(descent: &Descent<T, P>) -> T {
     if let Some(spread) = descent.scale.spread() {

@@ -1,4 +1,4 @@
-//! The solver: its settings, and the two ways to call it.
+//! The solver: settings and solves.
 
 use std::any::Any;
 use std::fmt;
@@ -16,11 +16,11 @@ use crate::real::Real;
 ///
 /// # Algorithm
 ///
-/// Around the current point the residuals are taken as linear, `r + Jδ`, and the step solves
-/// `(JᵀJ + λD²)δ = −Jᵀr`. It is taken if it lowers the cost by enough of the reduction that the linear model predicted, and `λ` is
-/// chosen anew by a [damping policy](crate::solver::damping) that learns from each trial. At the end Gauss–Newton steps judged
-/// by the gradient bring the parameters to the last digits that rounding allows. A point that may be no minimum all the same, such as a
-/// saddle, gets a [second look](super::Status#the-second-look), from which the solve goes on if it finds a lower point.
+/// Around the current point the residuals are approximated by `r + Jδ`, and the step `δ` solves `(JᵀJ + λD²)δ = −Jᵀr`. The step is accepted
+/// if it lowers the cost by a sufficient fraction of the predicted reduction. A [damping policy](crate::solver::damping) chooses `λ` anew
+/// after each trial. At the end, Gauss–Newton steps that are accepted by the gradient bring the parameters to the last digits that rounding
+/// allows. A point that may not be a minimum, such as a saddle, gets a [second look](super::Status#the-second-look); if it finds a lower
+/// point, the solve continues from there.
 ///
 /// A loss that is convex in the outputs of a model, such as a cross-entropy, is minimised in the same way: `r` and `J`
 /// then stand for its gradient `Jᵀr` and its second derivative `JᵀJ` (generalised Gauss–Newton), while the cost that
@@ -29,31 +29,30 @@ use crate::real::Real;
 ///
 /// # Cost
 ///
-/// With `m` residuals and `n` parameters an iteration takes `mn² + n³/3` flops by the normal equations, twice that by
-/// QR, `m²n + m³/3` in the dual form; see [`LinearSolver`]. Rows are summed as they come, so that memory is
-/// `O(n²)` whatever `m` is (the dual form keeps its few rows). A problem that multiplies by its Jacobian without forming it,
-/// as networks do, is solved in `O(m²)` memory besides what it keeps, or without any matrix
-/// ([`LinearForm::ConjugateGradients`](crate::linear::LinearForm::ConjugateGradients)).
+/// With `m` residuals and `n` parameters an iteration takes `mn² + n³/3` flops by the normal equations, twice that by QR, `m²n + m³/3` in
+/// the dual form; see [`LinearSolver`]. Rows are summed one tile at a time, so that memory is `O(n²)` for any `m` (the dual form keeps its
+/// `m` rows). A problem that provides products with its Jacobian without forming it, as networks do, is solved in `O(m²)` memory besides
+/// its own, or without any matrix ([`LinearForm::ConjugateGradients`](crate::linear::LinearForm::ConjugateGradients)).
 ///
 /// # Failure modes
 ///
-/// It finds a minimum near the start, not the lowest one. A [`Report`] always holds the best point so far and a
-/// [`Status`](super::Status) that says why the solve ended there; only what prevents a start is a [`SolveError`]. A status
-/// counts as converged only where the gradient says so, and no plain step lowers the cost noticeably.
+/// The solver finds a minimum near the start, not the lowest one. A [`Report`] always has the best point and a [`Status`](super::Status),
+/// the reason for the end; a [`SolveError`] is returned only if the solve could not start. A status counts as converged only if the
+/// gradient passes the first-order test and no plain step lowers the cost noticeably.
 ///
 /// # Large residuals
 ///
-/// Gauss–Newton leaves out the second derivatives of the residuals. After twelve trials whose gain ratio is off by more than 25 %, the
-/// normal equations learn what is left out by secant updates (Dennis, Gay & Welsch 1981), and the model with or without it
-/// makes the next step, whichever has foretold the last cost better. Brown and Dennis' problem then takes 38 to 48 iterations
-/// instead of thousands. QR and the dual forms have no room for it.
+/// Gauss–Newton neglects the second derivatives of the residuals. After 12 trials whose gain ratio differs from 1 by more than 25 %, secant
+/// updates of the neglected term are added to the normal equations (Dennis, Gay & Welsch 1981). Each step uses the model, with or without
+/// this term, that predicted the last cost better. The problem of Brown and Dennis then takes 38 to 48 iterations instead of thousands. QR
+/// and the dual forms do not support this.
 ///
 /// # Bounds
 ///
-/// Where a problem has [bounds](crate::problem::ParameterDomain::with_bounds), every step is the minimum of the damped linear model within them,
-/// with its own set of parameters at bounds, and all that is said of the gradient is said of the parameters that no bound
-/// holds. So the solve ends at a minimum within the bounds, to all digits; parameters that end at one are exactly there,
-/// and in [`Report::active`]. No point outside is evaluated. A start outside is refused.
+/// If a problem has [bounds](crate::problem::ParameterDomain::with_bounds), every step is the minimum of the damped linear model within
+/// them, with its own set of parameters at bounds. Tests of the gradient use the parameters that no bound holds. The solve ends at a
+/// minimum within the bounds, to all digits. Parameters at a bound equal it exactly, and are listed in [`Report::active`]. No point outside
+/// of the bounds is evaluated; a start outside is an error.
 ///
 /// # Defaults
 ///
@@ -124,7 +123,8 @@ impl<T: Real, D: fmt::Debug> fmt::Debug for LevenbergMarquardt<T, D> {
 }
 
 impl<T: Real, D> LevenbergMarquardt<T, D> {
-    /// Sets the damping policy: one of the built-in [policies](Damping), or one's own [`DampingPolicy`].
+    /// Sets the damping policy: one of the built-in [policies](Damping), or your own [`DampingPolicy`]. Default
+    /// [`GainRatio`](Damping::GainRatio).
     ///
     /// ```
     /// use marquardt::LevenbergMarquardt;
@@ -145,9 +145,9 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self
     }
 
-    /// The scaling `D` of the damping. By default it is the [`FadingMaximum`](Scaling::FadingMaximum); the
-    /// [`RunningMaximum`](Scaling::RunningMaximum) for variables, as of a network; and the [`Identity`](Scaling::Identity) where the
-    /// Jacobian is not formed, which allows for no other.
+    /// Sets the scaling `D` of the damping. Default [`FadingMaximum`](Scaling::FadingMaximum); [`RunningMaximum`](Scaling::RunningMaximum)
+    /// for variables, such as those of a network; [`Identity`](Scaling::Identity) if the Jacobian is not formed, where no other is
+    /// possible.
     pub fn with_scaling(self, scaling: Scaling) -> Self {
         self.set(|settings| settings.scaling = Some(scaling))
     }
@@ -187,16 +187,16 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self
     }
 
-    /// Bytes that the workspace may take; a problem that needs more is refused before anything is allocated.
+    /// Sets the memory budget of the workspace, in bytes; default 4 GiB (1 GiB on 32 bits). A problem that needs more is refused before
+    /// memory is allocated.
     pub fn with_memory_budget(self, bytes: usize) -> Self {
         self.set(|settings| settings.memory_budget = bytes)
     }
 
     /// Sets the forcing term, the accuracy to which conjugate gradients solve the linear systems of a Jacobian of blocks
-    /// ([`LinearForm::Cgnr`](crate::linear::LinearForm::Cgnr),
-    /// [`LinearForm::IterativeSchur`](crate::linear::LinearForm::IterativeSchur)): they end once an iteration adds less than this
-    /// share of the predicted reduction, divided by the number of iterations. From 0 to less than 1; default 0.1. It falls as the
-    /// gradient does, so that the end of a solve is exact whatever it is.
+    /// ([`LinearForm::Cgnr`](crate::linear::LinearForm::Cgnr), [`LinearForm::IterativeSchur`](crate::linear::LinearForm::IterativeSchur)):
+    /// they end once an iteration adds less than this fraction of the predicted reduction, divided by the number of iterations. From 0 to
+    /// less than 1; default 0.1. It is lowered as the gradient falls, so that it does not limit the accuracy of the result.
     #[doc(alias = "eta")]
     pub fn with_forcing_term(self, forcing_term: f64) -> Self {
         self.set(|settings| settings.inexact.forcing_term = forcing_term)
@@ -209,31 +209,32 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.inexact.max_rounds = iterations)
     }
 
-    /// Ends when the largest cosine between the residuals and a column of the Jacobian is this small. Scale-free.
+    /// Sets the tolerance of the gradient: the solve ends once the largest cosine between the residuals and a column of the Jacobian is at
+    /// most `gtol`. It has no unit; default 256 `ε`.
     #[doc(alias = "gradient_tolerance")]
     pub fn with_gtol(self, gtol: T) -> Self {
         self.set(|settings| settings.gtol = gtol)
     }
 
-    /// Ends when a step is this short relative to the point, in the scaled variables: `‖Dδ‖ ≤ xtol ‖Dx‖`.
+    /// Sets the tolerance of the step, relative to the point: the solve ends once `‖Dδ‖ ≤ xtol ‖Dx‖`, with the scaling `D`. Default `ε`.
     #[doc(alias = "parameter_tolerance")]
     pub fn with_xtol(self, xtol: T) -> Self {
         self.set(|settings| settings.xtol = xtol)
     }
 
-    /// Ends when a step predicts and brings a reduction of the cost this small relative to the cost. While damping holds
-    /// the steps back, only a reduction at rounding level counts.
+    /// Sets the tolerance of the cost: the solve ends once a step predicts and achieves a reduction of at most `ftol` times the cost.
+    /// Default 10⁻¹⁰ for [`f64`]. While damping shortens the steps, only a reduction at rounding level counts.
     #[doc(alias = "function_tolerance")]
     pub fn with_ftol(self, ftol: T) -> Self {
         self.set(|settings| settings.ftol = ftol)
     }
 
-    /// Ends the solve when the cost, `½‖r‖²` or the value of the loss, is this low.
+    /// Sets the target cost: the solve ends once the cost, `½‖r‖²` or the value of the loss, is at most this. Default: none.
     pub fn with_target_cost(self, cost: T) -> Self {
         self.set(|settings| settings.target_cost = Some(cost))
     }
 
-    /// Sets the largest number of trial steps, rejected ones included.
+    /// Sets the largest number of trial steps, rejected ones included; default 1,000.
     pub fn with_max_iterations(self, iterations: usize) -> Self {
         self.set(|settings| settings.max_iterations = iterations)
     }
@@ -250,14 +251,14 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         self.set(|settings| settings.time_limit = Some(limit))
     }
 
-    /// Ends when the token says so.
+    /// Sets a token that ends the solve when it is cancelled.
     pub fn with_cancel_token(self, token: CancelToken) -> Self {
         self.set(|settings| settings.cancel = Some(token))
     }
 
-    /// Enables or disables the polish of the parameters after convergence: further steps, judged by the gradient, to the last digit, or to
-    /// `10⁻⁷` of the standard errors where there are more than 10,000 residuals. By default it is on, unless derivatives are
-    /// [rough](crate::problem::Capabilities::derivatives_are_rough): by forward differences it would gain half a digit and double the
+    /// Enables or disables the polish of the parameters after convergence: further steps, accepted by the gradient, to the last digit, or
+    /// to `10⁻⁷` of the standard errors if there are more than 10,000 residuals. Enabled by default, unless derivatives are
+    /// [rough](crate::problem::Capabilities::derivatives_are_rough): with forward differences it would gain half a digit and double the
     /// evaluations.
     pub fn with_polish(self, polish: bool) -> Self {
         self.set(|settings| settings.polish = Some(polish))
@@ -270,13 +271,14 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
 }
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
-    /// Minimises from `start`. The solve ends where a point passes the [first-order test](super::Status#the-first-order-test) and the
-    /// [second look](super::Status#the-second-look), where nothing helps, or at a limit; the [status](Report::status) says which.
+    /// Minimises from `start`. The solve ends at a point that passes the [first-order test](super::Status#the-first-order-test) and the
+    /// [second look](super::Status#the-second-look), at a point from which no step helps, or at a limit. The [status](Report::status) is
+    /// the reason.
     ///
     /// # Errors
     ///
-    /// [`SolveError`] when there is no valid start: wrong length, values, residuals or derivatives that are not finite, a
-    /// start outside of the bounds, a senseless setting, or a workspace over the memory budget.
+    /// [`SolveError`] when there is no valid start: wrong length, values, residuals or derivatives that are not finite, a start outside of
+    /// the bounds, an invalid setting, or a workspace over the memory budget.
     pub fn minimize<P: LeastSquares<T> + ?Sized>(&self, problem: &mut P, start: &[T]) -> Result<Report<T>, SolveError> {
         self.minimize_observed(problem, start, &mut ())
     }

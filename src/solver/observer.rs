@@ -1,4 +1,4 @@
-//! Looking on, and calling a halt.
+//! Observers of a solve, and tokens that end it.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -22,13 +22,13 @@ pub struct IterationRecord<T> {
     pub gradient: T,
     /// The step was taken.
     pub accepted: bool,
-    /// The step belongs to the final polish and was judged by the gradient instead of the cost.
+    /// The step belongs to the final polish, where the gradient decides on acceptance, not the cost.
     pub polish: bool,
-    /// Reason for which the step was refused whatever its cost; `None` where the cost decided.
+    /// Reason why the step was refused without regard to its cost; `None` if the cost decided.
     pub refusal: Option<Refusal>,
 }
 
-/// Reason for which a step is refused whatever its cost.
+/// Reason why a step is refused without regard to its cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -38,7 +38,7 @@ pub enum Refusal {
     TooCurved,
     /// The cost or a derivative at the trial point was not finite.
     NotFinite,
-    /// A parameter would have lost its influence on the residuals.
+    /// The column of a parameter became negligible at the trial point.
     LosesParameter,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Sees every trial of a solve, with the current (best) point, and may end it.
+/// Observer of a solve: it is called after every trial with the current (best) point, and may end the solve.
 ///
 /// Any closure `|record, x| -> ControlFlow<()>` is an observer:
 ///
@@ -93,7 +93,7 @@ impl<T> Observer<T> for () {
     }
 }
 
-/// Ends solves from anywhere, other threads included. Clones share one flag.
+/// Token that ends solves, also from other threads. Clones share one flag.
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;
@@ -118,7 +118,7 @@ impl CancelToken {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Takes the request back, so that solves that hold the token run again.
+    /// Withdraws the request, so that later solves with this token run.
     ///
     /// ```
     /// # use marquardt::{LevenbergMarquardt, solver::{CancelToken, Status}, problem::FiniteDifference};

@@ -1,7 +1,7 @@
-//! The final polish: Gauss–Newton steps judged by the gradient.
+//! The final polish: Gauss–Newton steps that are accepted by the gradient.
 //!
-//! Differences of costs drown in rounding at half the digits of the parameters. What is left of the gradient, measured
-//! by the reduction `½ (Jᵀr)ᵀ(JᵀJ)⁻¹Jᵀr` that it still predicts, does not.
+//! Differences of costs fall below rounding errors at half of the digits of the parameters. The reduction `½ (Jᵀr)ᵀ(JᵀJ)⁻¹Jᵀr` that the
+//! gradient predicts does not.
 
 use super::anderson_mixing::mix;
 use super::damping::{DampedSystem, Trial};

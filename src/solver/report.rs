@@ -18,7 +18,7 @@ pub struct Evaluations {
     pub residuals: usize,
     /// Evaluations of all residuals with their Jacobian.
     pub jacobians: usize,
-    /// Damped systems factorised.
+    /// Number of factorisations of damped systems.
     pub factorizations: usize,
 }
 
@@ -37,14 +37,14 @@ impl AddAssign for Evaluations {
     }
 }
 
-/// Result of a solve: the best point, and why it ended there.
+/// Result of a solve: the best point and the reason for its end.
 ///
 /// `V` is `Vec<T>`, or `SVector<T, N>` from [`minimize_fixed`](crate::LevenbergMarquardt::minimize_fixed).
 #[derive(Debug)]
 pub struct Report<T, V = Vec<T>> {
     /// The best point found, for every status.
     pub x: V,
-    /// Reason for which the solve ended.
+    /// Reason why the solve ended.
     pub status: Status,
     /// `½‖r‖²` at [`x`](Self::x), or the value of the problem's own loss.
     pub cost: T,
@@ -61,15 +61,15 @@ pub struct Report<T, V = Vec<T>> {
     pub(crate) relations: Vec<usize>,
     /// The damping `λ` of the last trial.
     pub damping: T,
-    /// Trial steps, accepted and rejected, the final polish included.
+    /// Number of trial steps, accepted and rejected, including the final polish.
     pub iterations: usize,
-    /// Steps taken.
+    /// Number of accepted steps.
     pub accepted: usize,
     /// Work done.
     pub evaluations: Evaluations,
     /// Form of the linear systems at the end.
     pub linear_form: LinearForm,
-    /// Time the solve took; zero on a target without a clock.
+    /// Duration of the solve; 0 on a target without a clock.
     pub elapsed: Duration,
     /// Every trial, unless turned off by [`with_log`](crate::LevenbergMarquardt::with_log); empty for fixed sizes.
     pub log: Vec<IterationRecord<T>>,
@@ -136,7 +136,7 @@ impl<T: Real, V> Report<T, V> {
     }
 }
 
-/// Reason for which a solve is the last of several.
+/// Reason why a solve is the last of several.
 #[derive(Debug, Error)]
 #[error("a further solve could not begin: {0}")]
 struct NoFurtherSolve(#[source] SolveError);

@@ -10,15 +10,15 @@ const FADE: f64 = 0.7;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Scaling {
-    /// `D = I` (Levenberg 1944). Right when the parameters share a unit and size, as weights of a network do.
+    /// `D = I` (Levenberg 1944). For parameters of the same unit and size, such as the weights of a network.
     Identity,
-    /// `D_jj = ‖J_j‖` at the current point (Marquardt 1963). Changing the unit of a parameter changes nothing.
+    /// `D_jj = ‖J_j‖` at the current point (Marquardt 1963). The steps do not depend on the units of the parameters.
     Marquardt,
-    /// `D_jj` is the largest `‖J_j‖` so far (Moré 1978): as Marquardt's, and a parameter that loses its influence on the
-    /// way is not set free. The default for variables, as of a network.
+    /// `D_jj` is the largest `‖J_j‖` so far (Moré 1978). As Marquardt's, but the damping of a parameter whose column shrinks does not fall.
+    /// The default for variables, such as those of a network.
     RunningMaximum,
-    /// `D_jj` is the largest `‖J_j‖` so far, fading by a factor of 0.7 with each step: as the running maximum, but an
-    /// early excursion to where the model explodes is forgotten.
+    /// `D_jj` is the largest `‖J_j‖` so far, multiplied by 0.7 after each step. As the running maximum, but very large columns of early
+    /// points lose their effect. The default.
     #[default]
     FadingMaximum,
 }

@@ -1,10 +1,10 @@
 //! A second look at the point where a descent has ended.
 //!
-//! Two kinds of points pass for ends and are none.
+//! Two kinds of end points are not minima.
 //!
-//! - Points that are not stationary, although each step of the descent fails. One ill-conditioned parameter, whose last digit moves some
-//!   residuals more than any step does, ruins the steps in all parameters, and hides what the others have to gain. Plain steps are tried
-//!   in all parameters, in those that are not coarse, and in all but one.
+//! - Points that are not stationary, although each step of the descent fails. One ill-conditioned parameter, whose last digit changes some
+//!   residuals more than any step does, spoils the steps in all parameters and hides a reduction in the others. Plain steps are tried in
+//!   all parameters, in those that are not coarse, and in all but one.
 //! - Saddles. Along the null space of the Jacobian the linear model predicts no change, and the curvature of the residuals decides. The
 //!   cost is evaluated along a basis of the null space, both ways, at growing distances.
 //!
@@ -54,7 +54,7 @@ const LOST: f64 = 256.0;
 /// Directions of a null space that are tried, at most.
 const DIRECTIONS: usize = 16;
 
-/// Largest number of parameters between whose directions others are tried, too.
+/// Largest number of parameters for which directions between two directions of the null space are also tried.
 const FEW_PARAMETERS: usize = 4;
 
 /// Distances along a direction grow from `ε^¼` of the size of the point by this factor, up to that size.

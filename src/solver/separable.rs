@@ -1,4 +1,4 @@
-//! Minimising without the parameters that enter linearly.
+//! Variable projection: minimisation over the nonlinear parameters.
 
 use super::damping::AnyPolicy;
 use super::damping::DampingPolicy;
@@ -14,15 +14,14 @@ use crate::real::Real;
 const MISMATCH: f64 = 1e-2;
 
 impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
-    /// Minimises by variable projection: the parameters that the residuals are affine in are found, as
-    /// [`Separable::detect`] does, and eliminated, and the solver iterates on the others. The answer is that of
-    /// [`minimize`](Self::minimize), mostly in fewer iterations, and the start values of linear parameters do not matter.
+    /// Minimises by variable projection: the parameters that the residuals are affine in are found, as [`Separable::detect`] does, and
+    /// eliminated, and the solver iterates on the others. The result is that of [`minimize`](Self::minimize), usually after fewer
+    /// iterations, and the starts of the linear parameters do not matter.
     ///
-    /// The report holds all parameters; iterations and evaluations are those of the reduced problem, and the initial cost
-    /// is that of the start with the linear parameters at their best. Where all parameters are linear, the solve is
-    /// direct, and the iteration only confirms it; where none is, this is [`minimize`](Self::minimize). Where one turns out not
-    /// to be, all parameters are solved for from the start; the report counts the work of both solves, and limits hold for both
-    /// together.
+    /// The report holds all parameters; iterations and evaluations are those of the reduced problem, and the initial cost is that of the
+    /// start with the linear parameters at their best. If all parameters are linear, the solve is direct, and the iteration only confirms
+    /// the result; if none is, this is [`minimize`](Self::minimize). If a parameter that was taken for linear proves to be nonlinear, all
+    /// parameters are solved for from the start; the report counts the work of both solves, and limits hold for both together.
     ///
     /// A parameter with bounds is not eliminated. The problem's cost must be the plain sum of squares.
     ///

@@ -102,7 +102,7 @@ impl<T: Real> Settings<T> {
         self.max_iterations != MAX_ITERATIONS
     }
 
-    /// Divides the iterations among so many solves.
+    /// Divides the iterations among this number of solves.
     pub(crate) fn share_iterations(&mut self, solves: usize) {
         self.max_iterations = self.max_iterations.div_ceil(solves);
     }
@@ -117,7 +117,7 @@ impl<T: Real> Settings<T> {
         self.is_cancelled() || self.time_limit.is_some_and(|limit| elapsed >= limit)
     }
 
-    /// Takes work that was done before off the limits, of which that on iterations is to hold for so many solves together.
+    /// Subtracts earlier work from the limits; the limit of iterations holds for this number of solves together.
     pub(crate) fn spend(&mut self, iterations: usize, solves: usize, evaluations: usize, time: Duration) {
         let left = self.max_iterations.saturating_mul(solves).saturating_sub(iterations);
         self.max_iterations = self.max_iterations.min(left);

@@ -1,15 +1,15 @@
-//! Reasons for which a solve ends.
+//! Reasons why a solve ends.
 
 use std::fmt;
 
-/// Reason for which a solve ended. The best point is in the report for every one of them.
+/// Reason why a solve ended. The best point is in the report for every one of them.
 ///
 /// # The first-order test
 ///
-/// Short steps and costs that no longer fall are no evidence of a minimum: damping, a scaling that is out of date or a singular system
-/// bring them about anywhere. So [`GradientTolerance`](Status::GradientTolerance), [`CostTolerance`](Status::CostTolerance) and
-/// [`StepTolerance`](Status::StepTolerance) are only given to a point where, for each parameter that no bound holds, the cosine between
-/// the residuals and the parameter's column of the Jacobian is at most the largest of
+/// Short steps and a constant cost do not prove a minimum: heavy damping, an outdated scaling or a singular system cause them at any point.
+/// Therefore [`GradientTolerance`](Status::GradientTolerance), [`CostTolerance`](Status::CostTolerance) and
+/// [`StepTolerance`](Status::StepTolerance) require that, for each parameter that no bound holds, the cosine between the residuals and the
+/// parameter's column of the Jacobian is at most the largest of
 ///
 /// - `gtol`,
 /// - `ε^0.41`, which is 3.8e-7 in double precision and 1.5e-3 in single,
@@ -21,14 +21,16 @@ use std::fmt;
 /// exactly zero passes; one that is so small that only its squares vanish does not. Where all residuals are outliers that have lost their
 /// weight, as on the plateau of [Tukey's loss](crate::Loss::Tukey), the point fails.
 ///
-/// A solve that would end at a point which fails the test renews its scaling, or takes damping back, and goes on. If nothing helps it ends
-/// with [`FlatValley`](Status::FlatValley), [`Kink`](Status::Kink), [`WrongDerivatives`](Status::WrongDerivatives) or [`NoProgress`](Status::NoProgress).
+/// If a solve would end at a point that fails the test, it renews its scaling or lowers its damping, and continues. If this does not help,
+/// it ends with [`FlatValley`](Status::FlatValley), [`Kink`](Status::Kink), [`WrongDerivatives`](Status::WrongDerivatives) or
+/// [`NoProgress`](Status::NoProgress).
 ///
 /// # The second look
 ///
-/// A point where a descent ends is looked at once more if its cosines fail the test, if the undamped step still predicts a noticeable
-/// reduction, or if it is solved for by another form than Cholesky's, as where the normal equations are too close to singular. Rounding errors
-/// of one parameter may hide what the others have to gain there, and a saddle is stationary, too. Other points cost nothing more.
+/// The end point of a descent gets a second look if its cosines fail the test, if the undamped step still predicts a noticeable reduction,
+/// or if the undamped step is not computed by Cholesky's factorisation, for example because the normal equations are too close to singular.
+/// At such points rounding errors of one parameter may hide a reduction in the other parameters; a saddle also passes the first-order test.
+/// Other points take no additional work.
 ///
 /// Plain Levenberg–Marquardt steps of eight dampings are tried, by a QR factorisation in double precision: in all parameters, in those that
 /// have to move by more than eight units in the last place, and in all but one of up to 16. If none of them leads lower, points along the
@@ -37,11 +39,11 @@ use std::fmt;
 /// default. From the 25th such point, the solve descends once more, and does not count as converged.
 ///
 /// A look takes one Jacobian and some 20 evaluations of the residuals, eight more for each of up to 16 parameters, and up to ten for each
-/// direction of the null space, of which it tries up to 16, and with up to four parameters those between two of them. Problems of more than
-/// 128 parameters, of `mn² > 3·10⁷`, with a Jacobian of blocks, or with products with `J` alone, have none.
+/// direction of the null space, of which it tries up to 16, and with up to four parameters those between two of them. There is no second
+/// look for problems with more than 128 parameters, with `mn² > 3·10⁷`, with a Jacobian of blocks, or with products of `J` alone.
 ///
-/// The rest is excused: where no such point is noticeably lower, a gradient that rounding explains counts as zero. A curve fit then
-/// has the warning [`EndedByRounding`](crate::curve::Warning::EndedByRounding).
+/// If no such point is noticeably lower, a gradient that rounding errors explain counts as 0. A curve fit then has the warning
+/// [`EndedByRounding`](crate::curve::Warning::EndedByRounding).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
@@ -51,8 +53,8 @@ pub enum Status {
     /// first-order test. Where damping took most of that step, the reductions of the last steps fell, and their sum to infinity brings no
     /// more either, although damping fell with them.
     CostTolerance,
-    /// The last step was at most `xtol` long, relative to the point and in the scaled variables, or rounding hides what is left to gain,
-    /// and the point passes the first-order test.
+    /// The last step was at most `xtol` long, relative to the point and in the scaled variables, or the remaining reduction is below
+    /// rounding errors; and the point passes the first-order test.
     StepTolerance,
     /// The residuals vanish where the Jacobian is singular: their squares are zero, or fifty steps have left more than `10⁻⁴` of the cost,
     /// while the residuals were less than `ε^0.75` times as long as at the start, and than `ε^0.85` times their change if each parameter
@@ -60,26 +62,27 @@ pub enum Status {
     ResidualsVanished,
     /// The cost fell to the target.
     TargetCost,
-    /// Trials used up. More may help.
+    /// The limit of trial steps was reached. A higher limit may help.
     MaxIterations,
-    /// Evaluations used up. More may help.
+    /// The limit of evaluations was reached. A higher limit may help.
     MaxEvaluations,
-    /// Time used up. More may help.
+    /// The time limit was reached. A higher limit may help.
     TimeLimit,
     /// The observer or a [`CancelToken`](crate::solver::CancelToken) ended the solve.
     Cancelled,
-    /// The floor of a flat valley: no step lowers the cost noticeably, and parameters that fail the first-order test have all but lost
-    /// their influence. A change of each by its own size would change the cost by less than `ε^0.65` of itself.
+    /// Flat valley: no step lowers the cost noticeably, and the parameters that fail the first-order test have almost no influence on the
+    /// residuals. A change of each by its own size would change the cost by less than `ε^0.65` of itself.
     FlatValley,
-    /// The residuals have a kink at the point, as where a rectifier of a network switches: the derivative is that of one side, and along the
-    /// line of its gradient the cost rises both ways. No step lowers it, but no test for smooth functions proves a minimum.
+    /// The residuals have a kink at the point, for example where a rectifier of a network switches. The derivative is that of one side, and
+    /// along the gradient the cost rises in both directions. No step lowers the cost, but a test for smooth functions cannot prove a
+    /// minimum.
     Kink,
-    /// No step that rounding leaves visible lowers the cost, but the point fails the first-order test: the derivatives may be too
-    /// inexact, the residuals discontinuous, or the point at the edge of where they are finite.
+    /// No step lowers the cost by more than rounding errors, but the point fails the first-order test. The derivatives may be too inexact,
+    /// the residuals discontinuous, or the point at the edge of the region where they are finite.
     NoProgress,
-    /// The derivatives contradict the residuals: differences of the cost along one direction, both ways, agree with each other, and are
-    /// off from what the Jacobian says by more than 30 %. It is looked for after twelve trials that the linear model has not foretold,
-    /// and where no step lowers the cost.
+    /// The derivatives contradict the residuals: along one direction, forward and backward differences of the cost agree with each other,
+    /// and differ from the derivative by the Jacobian by more than 30 %. This is tested after 12 trials that the linear model did not
+    /// predict, and if no step lowers the cost.
     WrongDerivatives,
     /// The residual function returned an error, or a further solve of a [robust](crate::CurveFit::robust) fit could not begin; the error is in
     /// the report.
@@ -87,7 +90,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The solve ended where it was meant to: at a minimum, or at the target cost.
+    /// Returns true if the solve ended as intended: at a minimum, or at the target cost.
     pub fn is_converged(self) -> bool {
         use Status::*;
         matches!(self, GradientTolerance | CostTolerance | StepTolerance | ResidualsVanished | TargetCost)

@@ -22,7 +22,7 @@ pub(super) struct StepState<T, V> {
     pub(super) factorizations: usize,
     /// Systems are solved to rounding accuracy.
     pub(super) exact: bool,
-    /// Reason for which the last step was refused whatever its cost, and that cost; infinite where it is not known.
+    /// Reason why the last step was refused whatever its cost, and that cost; infinite where it is not known.
     pub(super) refused: Option<(Refusal, T)>,
 }
 

@@ -9,8 +9,8 @@
 //! assert!(durbin_watson(&residuals).unwrap() < 0.1);
 //! ```
 //!
-//! All take any series, in its order, and compute in [`f64`]; [`FittedCurve`](crate::FittedCurve) has them for its
-//! residuals. `None` where a series is too short, or constant.
+//! All tests take a series of numbers and compute in [`f64`]; [`FittedCurve`](crate::FittedCurve) applies them to its residuals. The result
+//! is `None` if the series is too short or constant.
 
 mod deviance;
 pub(crate) mod distributions;
@@ -39,6 +39,6 @@ pub use shapiro_wilk::shapiro_wilk;
 pub struct Test {
     /// The test statistic.
     pub statistic: f64,
-    /// Probability of a statistic at least as far out, if the hypothesis that is tested holds.
+    /// p-value: probability of a statistic at least as extreme, if the tested hypothesis is true; from 0 to 1.
     pub p_value: f64,
 }

@@ -56,8 +56,8 @@ impl CentralMoments {
     }
 }
 
-/// D'Agostino and Pearson's K² test of normality (SciPy's `normaltest`): the squares of the skewness and the kurtosis, each
-/// transformed to a standard normal number, together a χ² of two degrees of freedom.
+/// D'Agostino and Pearson's K² test of normality (SciPy's `normaltest`): the squares of the skewness and the kurtosis, each transformed to
+/// a standard normal number, whose sum has a χ² distribution with 2 degrees of freedom.
 ///
 /// `None` for fewer than eight numbers, or where all are equal; SciPy calls it accurate from twenty on.
 pub fn dagostino_pearson<T: Real>(values: &[T]) -> Option<Test> {

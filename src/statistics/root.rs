@@ -3,9 +3,9 @@
 /// Evaluations after which the bracket has shrunk to nothing whatever the function.
 const MAX_STEPS: usize = 200;
 
-/// A point at which `f` is zero, by Chandrupatla's method (1997): inverse quadratic interpolation where it is safe, and
-/// bisection otherwise. `low` and `high` are points with the values of `f` there, of different signs. Ends where
-/// `arrived` says so of the best point, its value and the other end of the bracket; what `f` fails with is handed on.
+/// A point at which `f` is zero, by Chandrupatla's method (1997): inverse quadratic interpolation where it is safe, and bisection
+/// otherwise. `low` and `high` are points with the values of `f` there, of different signs. Ends once `arrived` returns true for the best
+/// point, its value and the other end of the bracket. Errors of `f` are returned.
 pub(crate) fn root<E>(
     low: (f64, f64),
     high: (f64, f64),

@@ -4,10 +4,10 @@ use super::Test;
 use super::distributions::normal_tail;
 use crate::real::Real;
 
-/// Tests whether the signs of a series come in random order (Wald and Wolfowitz). The statistic counts runs of one sign, in
-/// standard deviations from their expected number: negative where there are too few, as in the residuals of a curve that
-/// misses the shape of the data, positive where the signs alternate. The p-value is two-sided, by the normal
-/// approximation without a correction for continuity. Zeros count as positive.
+/// Tests whether the signs of a series come in random order (Wald and Wolfowitz). The statistic is the number of runs of one sign, as its
+/// deviation from the expected number in standard deviations: negative for too few runs, as in the residuals of a curve with the wrong
+/// shape; positive if the signs alternate. The p-value is two-sided, by the normal approximation without a correction for continuity. Zeros
+/// count as positive.
 ///
 /// `None` where all signs are equal, or with fewer than three numbers.
 ///

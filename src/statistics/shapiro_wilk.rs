@@ -11,8 +11,8 @@ fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c)
 }
 
-/// Shapiro and Wilk's W test of normality, by Royston's algorithm AS R94 (as in R and SciPy): how straight the sorted
-/// numbers lie against the quantiles of the normal distribution. `W` is at most one, and small where they are not normal.
+/// Shapiro and Wilk's W test of normality, by Royston's algorithm AS R94 (as in R and SciPy): it measures the correlation of the sorted
+/// numbers with the expected quantiles of the normal distribution. `W` is at most 1, and small for numbers that are not normal.
 ///
 /// `None` for fewer than three numbers or more than 5000, to which the approximation does not reach, or where all are equal.
 ///

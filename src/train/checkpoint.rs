@@ -1,4 +1,4 @@
-//! A training that can be gone on with.
+//! Checkpoints, from which a training can be resumed.
 
 #[cfg(feature = "checkpoint")]
 mod file;
@@ -14,8 +14,8 @@ use crate::optim::OptimizerState;
 /// State of a training from which it can be resumed: variables, the optimizer's state, the progress, the history, and the states
 /// of metrics, callbacks and dropout.
 ///
-/// [`Trainer::restore`](super::Trainer::restore) makes the next `fit` go on from it, and end bit for bit as if there had
-/// been no interruption. With the feature `checkpoint` it is saved to a file and loaded again.
+/// [`Trainer::restore`](super::Trainer::restore) makes the next `fit` continue from it, with the same result, bit for bit, as without an
+/// interruption. With the feature `checkpoint` it is saved to a file and loaded again.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Checkpoint<T> {
@@ -115,7 +115,7 @@ pub(super) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// A checkpoint that cannot be saved, loaded or gone on from.
+/// Errors of saving, loading or resuming from a checkpoint.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
@@ -127,7 +127,7 @@ pub enum CheckpointError {
         /// The operating system's error.
         source: std::io::Error,
     },
-    /// The file is none of ours.
+    /// The file is not a checkpoint.
     #[error("{}: this is no checkpoint of a training", path.display())]
     Foreign {
         /// The file.
@@ -143,7 +143,7 @@ pub enum CheckpointError {
         /// The version that is known.
         expected: u32,
     },
-    /// The file is not as it was written.
+    /// The file is damaged: its content has changed since it was written.
     #[error("{}: the checkpoint is damaged: {reason}", path.display())]
     Damaged {
         /// The file.
@@ -157,14 +157,14 @@ pub enum CheckpointError {
         /// The part that holds it.
         name: String,
     },
-    /// The training at hand is another.
+    /// The checkpoint belongs to a training with other settings.
     #[error("the checkpoint is of another training: {what}: {saved} there, {found} here")]
     OtherTraining {
         /// The setting that differs.
         what: String,
         /// Value in the checkpoint.
         saved: String,
-        /// Value of the training at hand.
+        /// Value of this training.
         found: String,
     },
     /// Two parts of the checkpoint contradict each other.
@@ -173,7 +173,7 @@ pub enum CheckpointError {
         /// Description of the contradiction.
         contradiction: String,
     },
-    /// The variables at hand are others.
+    /// The checkpoint belongs to other variables.
     #[error("the checkpoint is of other variables: {difference}")]
     OtherVariables {
         /// The first difference.

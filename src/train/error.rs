@@ -10,17 +10,17 @@ use crate::distributed::RankError;
 use crate::nn::BatchError;
 use crate::optim::OptimizerError;
 
-/// A training that cannot begin, or that broke off.
+/// Errors of a training that cannot start, or that stopped early.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TrainError {
     /// The data have no rows.
     #[error("the data have no rows")]
     Empty,
-    /// Minibatches without rows.
+    /// The batch size is 0.
     #[error("the batch size is 0")]
     BatchSize,
-    /// Every minibatch would be left out.
+    /// There is no full minibatch, and partial ones are dropped.
     #[error("{rows} rows do not fill a minibatch of {batch_size}, and drop_remainder is set")]
     NoFullBatch {
         /// Rows of the training data.
@@ -28,7 +28,7 @@ pub enum TrainError {
         /// The batch size.
         batch_size: usize,
     },
-    /// The first epoch comes after the last.
+    /// The initial epoch is beyond the last epoch.
     #[error("the initial epoch is {initial_epoch}, but there are {epochs} epochs")]
     InitialEpoch {
         /// The first epoch, counted from 0.
@@ -36,7 +36,7 @@ pub enum TrainError {
         /// Number of epochs.
         epochs: usize,
     },
-    /// A validation split that leaves no row for one of the two.
+    /// The validation split leaves one of the two parts without rows.
     #[error("a validation split of {split} of {rows} rows: both parts need a row")]
     ValidationSplit {
         /// The split.
@@ -58,7 +58,7 @@ pub enum TrainError {
         /// Description of the fault.
         reason: String,
     },
-    /// The optimizer made no step.
+    /// The optimizer returned an error instead of a step.
     #[error(transparent)]
     Optimizer(#[from] OptimizerError),
     /// A callback failed.
@@ -69,27 +69,27 @@ pub enum TrainError {
         /// The cause.
         source: CallbackError,
     },
-    /// A checkpoint could not be saved, loaded or gone on from.
+    /// A checkpoint could not be saved, loaded or resumed from.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// A rank has failed, and all have stopped.
     #[error(transparent)]
     Rank(#[from] RankError),
-    /// Ranks do not begin, or do not go on, from the same.
+    /// Settings, variables or optimizer states differ between ranks.
     #[error("the {what} of rank {rank} are not those of rank 0")]
     RanksDiffer {
         /// The lowest rank that differs from rank 0.
         rank: usize,
-        /// Part that differs: its settings, its variables or its optimizer's numbers.
+        /// The part that differs: settings, variables or the numbers of the optimizer.
         what: &'static str,
     },
-    /// A training that had begun broke off. The variables are where the last step left them, and the trainer's
-    /// [`checkpoint`](super::Trainer::checkpoint) is there, too.
+    /// The training stopped with an error after its start. The variables have their values after the last step, and the trainer has a
+    /// [`checkpoint`](super::Trainer::checkpoint).
     #[error("in epoch {epoch}, minibatch {batch}: {source}")]
     BrokenOff {
         /// The epoch, counted from 0.
         epoch: usize,
-        /// The minibatch, counted from 0; as many as there are after the last.
+        /// Index of the minibatch, counted from 0; after the last minibatch, their number.
         batch: usize,
         /// Logs of the epochs before.
         history: Box<History>,
@@ -112,7 +112,7 @@ impl TrainError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CallbackError {
-    /// There is nothing of this name to monitor.
+    /// The logs have no entry of this name.
     #[error("there is no {monitor} to monitor; there are {}", known.join(", "))]
     UnknownMonitor {
         /// The name asked for.
@@ -120,7 +120,7 @@ pub enum CallbackError {
         /// The names there are.
         known: Vec<String>,
     },
-    /// A setting makes no sense.
+    /// A setting has an invalid value.
     #[error("{setting} must be {requirement}, not {value}")]
     Setting {
         /// Its name.
@@ -133,7 +133,7 @@ pub enum CallbackError {
     /// The learning rate follows a schedule.
     #[error("the learning rate follows a schedule: this callback needs a number")]
     ScheduledLearningRate,
-    /// The optimizer refuses.
+    /// The optimizer returned an error.
     #[error(transparent)]
     Optimizer(#[from] OptimizerError),
     /// A saved state is not this callback's.

@@ -11,9 +11,9 @@ const DIGITS: usize = 6;
 /// Histories of more epochs are printed without those in the middle.
 const ALL: usize = 20;
 
-/// Logs of every epoch, by name: a column for each of the [`Logs`], and why the training ended.
+/// Logs of every epoch: one column for each entry of the [`Logs`], and the reason for the end of the training.
 ///
-/// `Display` prints a line for each epoch; of more than 20 the first and the last ten, but all by `{:#}`.
+/// `Display` prints one line for each epoch; if there are more than 20, the first 10 and the last 10. `{:#}` prints all.
 ///
 /// Epochs are counted from 0, as in Keras. With the feature `serde` it can be serialised.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -46,7 +46,7 @@ impl History {
         self.columns.iter().map(|(name, _)| name.as_str())
     }
 
-    /// A number for each epoch, NaN where there was none.
+    /// A column: one entry for each epoch, NaN if the epoch had none.
     pub fn column(&self, name: &str) -> Option<&[f64]> {
         self.columns.iter().find(|(found, _)| found == name).map(|(_, column)| column.as_slice())
     }
@@ -56,7 +56,7 @@ impl History {
         self.column(name)?.last().copied()
     }
 
-    /// Reason for which the training ended; none after an error.
+    /// Reason for the end of the training; `None` after an error.
     pub fn stop_reason(&self) -> Option<&StopReason> {
         self.stop_reason.as_ref()
     }

@@ -1,8 +1,8 @@
 //! Logs of an epoch.
 
-/// The numbers of an epoch by name, in order.
+/// Logs of an epoch: numbers by name, in order.
 ///
-/// | name | what it is |
+/// | name | value |
 /// |---|---|
 /// | `loss` | the mean over rows of the minibatches' losses, each before its step |
 /// | a metric's name | on the same minibatches, with the weights before their steps |
@@ -11,7 +11,7 @@
 /// | `applied` | the fraction of the steps that changed the variables |
 /// | `damping` | Levenberg–Marquardt's, of the last step |
 /// | `gain_ratio`, `attempts` | the means over Levenberg–Marquardt's steps |
-/// | `seconds` | what the steps took, without validation; zero on a target without a clock |
+/// | `seconds` | duration of the steps, without validation; 0 on a target without a clock |
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Logs {
     entries: Vec<(String, f64)>,

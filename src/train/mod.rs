@@ -1,5 +1,5 @@
-//! Training as Keras knows it: epochs of shuffled minibatches, validation, metrics, callbacks, a history, and checkpoints
-//! that a training is resumed from bit for bit.
+//! Training with the interface of Keras: epochs of shuffled minibatches, validation, metrics, callbacks, a history, and checkpoints from
+//! which a training is resumed bit for bit.
 //!
 //! ```
 //! use marquardt::{LevenbergMarquardt, Variables};
@@ -29,16 +29,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | | what it is |
+//! | type | content |
 //! |---|---|
 //! | [`Trainer`] | `fit`, `evaluate`, `predict`, `train_step` |
-//! | [`History`] | what every epoch gave, by name |
-//! | [`Metric`]: [`Accuracy`], [`MeanError`], [`R2Score`] | measures beside the loss |
-//! | [`Callback`]: [`EarlyStopping`], [`ReduceLearningRateOnPlateau`], [`LearningRateScheduler`], [`TerminateOnNonFinite`], [`OnEpochEnd`] | who looks on and may change or stop the training |
+//! | [`History`] | logs of every epoch, by name |
+//! | [`Metric`]: [`Accuracy`], [`MeanError`], [`R2Score`] | metrics besides the loss |
+//! | [`Callback`]: [`EarlyStopping`], [`ReduceLearningRateOnPlateau`], [`LearningRateScheduler`], [`TerminateOnNonFinite`], [`OnEpochEnd`] | observers that may change or stop the training |
 #![cfg_attr(feature = "csv", doc = "| [`CsvLogger`] | a line for each epoch |")]
 #![cfg_attr(feature = "progress", doc = "| [`Progress`] | a bar for each epoch |")]
 #![cfg_attr(feature = "safetensors", doc = "| [`ModelCheckpoint`] | weights on disk, the best or every so often |")]
-//! | [`Checkpoint`] | a training that can be gone on with |
+//! | [`Checkpoint`] | state from which a training is resumed |
 
 mod callbacks;
 mod checkpoint;

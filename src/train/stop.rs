@@ -1,15 +1,15 @@
-//! Reasons for which a training ends.
+//! Reasons why a training ends.
 
 use std::fmt;
 
-/// Reason for which a training ended.
+/// Reason why a training ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum StopReason {
     /// All epochs are done.
     Completed,
-    /// A [`CancelToken`](crate::solver::CancelToken) was used. The training can be gone on with, from its checkpoint.
+    /// A [`CancelToken`](crate::solver::CancelToken) was used. The training can be resumed from its checkpoint.
     Cancelled,
     /// A callback ended it.
     Callback {

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Variables that cannot be added, found or filled.
+/// Errors of adding variables or setting their values.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum VariableError {

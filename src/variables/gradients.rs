@@ -11,9 +11,9 @@ use crate::real::Real;
 pub enum Gradient<'a, T> {
     /// The loss does not depend on the variable.
     Absent,
-    /// A number for each of the variable's, in the same order.
+    /// One entry for each entry of the variable, in the same order.
     Dense(&'a [T]),
-    /// Some rows of the gradient; all others are zero. A row that appears more than once counts as often: its values are summed.
+    /// Some rows of the gradient; all other rows are zero. The values of a repeated row are summed.
     Rows {
         /// Indices of the rows.
         rows: &'a [usize],
@@ -22,7 +22,7 @@ pub enum Gradient<'a, T> {
     },
 }
 
-/// Gradients of a loss with respect to all variables, in memory that is used again from step to step.
+/// Gradients of a loss with respect to all variables; the memory is reused in each step.
 ///
 /// ```
 /// use marquardt::Variables;
@@ -67,7 +67,7 @@ enum GradientKind {
 }
 
 impl<T: Real> Gradients<T> {
-    /// Room for these variables' gradients; all absent.
+    /// Creates the gradients of these variables, all absent.
     pub fn new(variables: &Variables<T>) -> Self {
         let entry =
             |variable| GradientEntry { variable, kind: GradientKind::Absent, rows: Vec::new(), values: Vec::new() };

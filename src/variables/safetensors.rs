@@ -14,7 +14,7 @@ use super::{VariableError, Variables};
 use crate::atomic_file;
 use crate::real::Real;
 
-/// Variables that cannot be saved, or a file that does not hold them.
+/// Errors of saving or loading variables in the safetensors format.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SafetensorsError {
@@ -72,7 +72,7 @@ impl From<SafeTensorError> for SafetensorsError {
     }
 }
 
-/// Weights travel to and from other frameworks in the safetensors format, feature `safetensors`.
+/// Saving and loading in the safetensors format, for the exchange of weights with other frameworks. Feature `safetensors`.
 ///
 /// ```
 /// use marquardt::Variables;
@@ -132,8 +132,8 @@ impl<T: Real> Variables<T> {
             .map_err(|source| SafetensorsError::File { path: path.into(), source })
     }
 
-    /// Replaces the values of all variables by those under their names in a safetensors file, and returns the names of
-    /// the tensors that are no variable's.
+    /// Sets the values of all variables from the tensors of the same names in a safetensors file. Returns the names of the tensors without
+    /// a variable.
     ///
     /// # Errors
     ///

@@ -10,8 +10,7 @@ use crate::real::Real;
 
 /// A handle to one of the [`Variables`]: cheap to copy, and valid for the variables that it came from.
 ///
-/// As a matrix, a variable has as many columns as its last dimension, and all other dimensions make its rows; a vector
-/// is one row.
+/// As a matrix, a variable has the columns of its last dimension, and its other dimensions are the rows; a vector is one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variable {
     index: usize,
@@ -59,7 +58,7 @@ impl Variable {
 
 /// The entries that an optimizer adjusts: one flat vector, seen as named arrays in row-major order.
 ///
-/// Arrays are read and written as `ndarray` views. A variable can be frozen: optimizers then leave it alone.
+/// Arrays are read and written as `ndarray` views. Optimizers do not change frozen variables.
 ///
 /// ```
 /// use marquardt::Variables;
@@ -209,7 +208,7 @@ impl<T: Real> Variables<T> {
         self.entries[variable.index].trainable
     }
 
-    /// Freezes the variable, or sets it free.
+    /// Sets whether optimizers adjust the variable (`true`, the default) or leave it frozen (`false`).
     pub fn set_trainable(&mut self, variable: Variable, trainable: bool) {
         self.entries[variable.index].trainable = trainable;
     }

@@ -237,7 +237,7 @@ fn many_fits_are_maps() {
     let error = fits.heat_map("rate", [3, 4]).unwrap_err().to_string();
     assert_eq!(error, "there is no parameter \"rate\"; the parameters are amplitude, decay");
     let error = fits.heat_map("decay", [5, 4]).unwrap_err().to_string();
-    assert_eq!(error, "an image of 5 × 4 pixels is asked for, but there are 12 fits");
+    assert_eq!(error, "an image of 5 × 4 pixels needs one fit for each pixel, but there are 12 fits");
     assert!(fits.heat_map("decay", [usize::MAX, 2]).is_err());
 }
 

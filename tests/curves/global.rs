@@ -170,7 +170,7 @@ fn what_does_not_go_together_is_named() {
     let alone = GlobalFit::new().data_set("low", first().names(["amplitude", "k"])).data_set("high", second());
     assert_eq!(message(alone.shared(["rate"])), "\"rate\" cannot be shared: it is a parameter of \"high\" alone");
     let bounds = GlobalFit::new().data_set("low", first().bounds("rate", 0.0..)).data_set("high", second());
-    let expected = "\"low\" and \"high\" say different things of \"rate\", which they share: its bounds";
+    let expected = "\"low\" and \"high\" have different options for the shared parameter \"rate\": its bounds";
     assert_eq!(message(bounds.shared(["rate"])), expected);
     let sigma = GlobalFit::new().data_set("low", first().sigma(&SIGMA1)).data_set("high", second());
     assert_eq!(message(sigma.shared(["rate"])), "\"low\" and \"high\" must be alike: only one has a sigma");

@@ -266,7 +266,7 @@ fn what_was_wrong_is_named() {
     let fit = fit(&y, None, false);
     for level in [0.0, 1.0, -0.5, 95.0, f64::NAN] {
         let error = fit.confidence_interval("a", level).unwrap_err().to_string();
-        assert_eq!(error, format!("the level of confidence must be between 0 and 1, not {level}"));
+        assert_eq!(error, format!("the confidence level must be between 0 and 1, not {level}"));
         assert!(matches!(fit.prediction_band(&X, level), Err(StatisticsError::Level { .. })));
     }
     let error = fit.confidence_interval("rate", 0.95).unwrap_err().to_string();

@@ -251,7 +251,7 @@ fn what_has_no_profile_is_named() {
     );
     assert_eq!(
         message(fit.profile_interval("k", 95.0).unwrap_err()),
-        "the level of confidence must be between 0 and 1, not 95"
+        "the confidence level must be between 0 and 1, not 95"
     );
     let tied = decay().tie("a", Tie::new(["k"], |[k]| k * 9.0)).fit().unwrap();
     assert_eq!(message(tied.profile_interval("a", 0.95).unwrap_err()), "\"a\" is tied to others, and has no profile");

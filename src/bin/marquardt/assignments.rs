@@ -13,7 +13,7 @@ pub enum AssignmentError {
     NotANumber { text: String },
 }
 
-/// A parameter by name, and what is said of it.
+/// A parameter by name, with its value, bounds or formula.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedValue<V> {
     pub name: String,

@@ -16,7 +16,7 @@ pub struct ConditionError {
     text: String,
 }
 
-/// Comparisons of columns with values, of which all must hold in one of several alternatives; or else any condition of a formula.
+/// A condition on rows: alternatives, each of which is a list of comparisons of columns with values; or any condition of a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     /// Formula that is one where the condition holds, and otherwise zero; none if it has texts.

@@ -1,4 +1,4 @@
-//! Reads the table of a file, and keeps the rows that are asked for.
+//! Reads the table of a file, and selects its rows.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const ENZYME: &str = include_str!("../../../examples/data/enzyme.csv");
 /// Model of the data that come with the program.
 pub const ENZYME_MODEL: &str = "michaelis_menten";
 
-/// Reads the file, and keeps the rows that are asked for.
+/// Reads the file, and selects its rows.
 pub fn read(arguments: &DataArguments, needs: &Needs<'_>) -> Result<Table, Failure> {
     Ok(read_as(arguments, needs, WideTables::Never)?.0)
 }

@@ -189,7 +189,7 @@ pub fn outlier_table(data: &SelectedData, outliers: &[Outlier<f64>]) -> ResultTa
     table
 }
 
-/// A column of texts that occur again and again names groups, of which a single fit takes no notice.
+/// A column of repeated texts names groups, which a single fit ignores.
 fn note_of_groups(table: &Table) {
     for name in table.column_names() {
         let Ok(texts) = table.text_column(name) else { continue };

@@ -112,7 +112,7 @@ fn unknowns(fit: &FittedCurve<'_, f64>, arguments: &FitArguments, data: &Selecte
     Ok(table)
 }
 
-/// Names, values and profiles of parameters and derived quantities, or the reasons for which there is none.
+/// Names, values and profiles of parameters and derived quantities, or the reasons why there is none.
 type Profiles = Vec<(String, f64, Result<Profile<f64>, String>)>;
 
 fn profiles(fit: &FittedCurve<'_, f64>, points: usize) -> Profiles {
@@ -125,7 +125,7 @@ fn profiles(fit: &FittedCurve<'_, f64>, points: usize) -> Profiles {
     all.map(|(name, value)| (name.clone(), value, profile(&name))).collect()
 }
 
-/// The reason for which parameters have no profile. Where the data do not determine one, a better fit differs by rounding alone.
+/// The reason why parameters have no profile. Where the data do not determine one, a better fit differs by rounding alone.
 pub fn no_profile(fit: &FittedCurve<'_, f64>, names: &[impl AsRef<str>], error: &ProfileError) -> String {
     let undetermined = fit.covariance().undetermined().iter();
     let own: Vec<_> = undetermined.filter(|name| names.iter().any(|own| own.as_ref() == *name)).collect();

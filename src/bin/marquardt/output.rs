@@ -20,7 +20,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
 }
 
-/// Prints results, or writes them to files, in the formats that are asked for; else prints the text.
+/// Prints results or writes them to files, in the requested formats; by default, prints the text.
 pub fn print(
     formats: &FormatArguments,
     render: impl Fn(Format) -> Result<String, Failure>,
@@ -34,7 +34,7 @@ pub fn print(
     if has_printed { Ok(()) } else { write(Path::new("-"), &text()) }
 }
 
-/// Prints a table, or writes it to files, in the formats that are asked for.
+/// Prints a table or writes it to files, in the requested formats.
 pub fn print_table(formats: &FormatArguments, table: &ResultTable) -> Result<(), Failure> {
     print(formats, |format| table.render(format), || format!("{table}\n"))
 }

@@ -70,7 +70,7 @@ impl<'r> Pictures<'r> {
     }
 
     /// Draws and writes all that is asked for, with the labels of these data unless others are given.
-    /// The page has the `tests` of groups, and the reasons for which some have `failed`.
+    /// The page has the `tests` of groups, and the reasons why some have `failed`.
     pub fn write(
         self,
         title: &str,

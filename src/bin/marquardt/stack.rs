@@ -81,7 +81,7 @@ impl Stack {
         }
     }
 
-    /// The next data sets, so many at most; `None` at the end.
+    /// The next data sets, up to this number; `None` at the end.
     pub fn read(&mut self, count: usize) -> Result<Option<Array2<f64>>, Failure> {
         match self {
             Stack::Array(reader) => Ok(reader.read(count)?),

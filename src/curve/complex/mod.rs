@@ -1,4 +1,4 @@
-//! Curves of complex responses: two real ones to each row, the real and the imaginary part.
+//! Curves with complex responses: each row has two real responses, the real and the imaginary part.
 
 pub mod functions;
 mod rows;
@@ -136,9 +136,10 @@ impl<'a, T: Real> CurveFit<'a, T, ()> {
     /// Fits a closure `|x, [a, b, …]|` whose response to one predictor is a [`Complex`] number, such as an impedance. The sum of the squared
     /// moduli of the residuals is minimised: real and imaginary parts are two responses to each row, and count as two observations.
     ///
-    /// [`weight_by_modulus`](Self::weight_by_modulus) makes all precise in percent. A `sigma` or weight is for both parts, or one for each, in a
-    /// row of two. [`FittedCurve::predict`](crate::FittedCurve::predict) and all others return real and imaginary parts in turn;
-    /// [`nyquist_plot`](crate::FittedCurve::nyquist_plot) and [`bode_plot`](crate::FittedCurve::bode_plot) draw them.
+    /// [`weight_by_modulus`](Self::weight_by_modulus) gives all responses the same relative precision. A row of `sigma` or of weights has
+    /// one entry for both parts, or two entries, one for each part. [`FittedCurve::predict`](crate::FittedCurve::predict) and all others
+    /// return real and imaginary parts in turn; [`nyquist_plot`](crate::FittedCurve::nyquist_plot) and
+    /// [`bode_plot`](crate::FittedCurve::bode_plot) draw them.
     ///
     /// ```
     /// use marquardt::{Complex, CurveFit};

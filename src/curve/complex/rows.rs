@@ -1,4 +1,4 @@
-//! Complex responses as they come in.
+//! Complex responses in the formats that a fit accepts.
 
 use nalgebra::Complex as NumComplex;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
@@ -9,8 +9,9 @@ use crate::real::Real;
 
 /// Complex responses, one for each observation.
 ///
-/// Made from slices, vectors and arrays of [`Complex`] numbers, or of those of the crate `num-complex`; from matrices of two columns, the real
-/// and the imaginary parts; and from two columns, `(&re, &im)`. Where one of these is longer, the fit reports the missing numbers.
+/// Can be made from slices, vectors and arrays of [`Complex`] numbers or of complex numbers of the crate `num-complex`, from matrices with
+/// two columns (real and imaginary parts), and from two columns, `(&re, &im)`. If the two columns differ in length, the fit reports the
+/// missing entries as an error.
 #[derive(Debug, Clone)]
 pub struct ComplexRows<'a, T: Clone>(Rows<'a, T>);
 

@@ -147,7 +147,7 @@ impl<'a, T: Real> Data<'a, T> {
         Data { x: Cow::Owned(self.x.into_owned()), y: Cow::Owned(self.y.into_owned()), noise, ..self }
     }
 
-    /// The rows that are left of others, of which these, by their numbers as they came in, were taken out.
+    /// Removes rows, given by their indices in the data as given.
     pub(super) fn leaving_out(self, all: &Data<'_, T>, removed: Vec<usize>) -> Self {
         let mut omitted = [all.omitted.clone(), removed].concat();
         omitted.sort_unstable();

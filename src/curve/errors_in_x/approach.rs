@@ -6,8 +6,8 @@ use crate::real::Real;
 use crate::solver::{Report, SolveError};
 
 impl<T: Real> CheckedFit<'_, T> {
-    /// The fit as if the predictors were exact, which far points do not lead astray; of an implicit curve, the one of least squares of its
-    /// condition. `None` where there are no errors in the predictors, or no such fit. Collective.
+    /// Fit with exact predictors, which is less sensitive to far points; for an implicit curve, the least-squares fit of its condition.
+    /// `None` where there are no errors in the predictors, or no such fit. Collective.
     pub(in crate::curve) fn approach_errors_in_x(&self, start: &[T]) -> Option<Report<T>> {
         if !self.data.has_errors_in_x() {
             return None;

@@ -23,14 +23,15 @@ use crate::real::Real;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ErrorsInX {
-    /// Orthogonal distance regression: the true predictors are unknowns too, and the sum of
-    /// `(y − f(x + δ))²/σ_y² + δ²/σ_x²` is minimised over parameters and shifts `δ`. The shifts of each point are eliminated, so that
-    /// cost and memory are linear in the points. Boggs, Byrd and Schnabel, A stable and efficient algorithm for nonlinear orthogonal
-    /// distance regression, SIAM J. Sci. Stat. Comput. 8 (1987) 1052.
+    /// Orthogonal distance regression: the true predictors `x + δ` are unknowns, and the sum of `(y − f(x + δ))²/σ_y² + δ²/σ_x²` is
+    /// minimised over the parameters and the shifts `δ`. The shifts are eliminated point by point, so that cost and memory grow linearly
+    /// with the number of points. Boggs, Byrd and Schnabel, A stable and efficient algorithm for nonlinear orthogonal distance regression,
+    /// SIAM J. Sci. Stat. Comput. 8 (1987) 1052.
     #[default]
     OrthogonalDistance,
-    /// Effective variances: the sum of `(y − f(x))² / (σ_y² + f′(x)² σ_x²)` is minimised, which is cheaper and, where the curve bends
-    /// within `σ_x`, biased. Orear, Least squares when both variables have uncertainties, Am. J. Phys. 50 (1982) 912.
+    /// Effective variances: the sum of `(y − f(x))² / (σ_y² + f′(x)² σ_x²)` is minimised. This costs less than orthogonal distances, but is
+    /// biased if the slope of the curve changes within `σ_x`. Orear, Least squares when both variables have uncertainties, Am. J. Phys. 50
+    /// (1982) 912.
     EffectiveVariance,
 }
 

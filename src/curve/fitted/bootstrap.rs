@@ -22,7 +22,7 @@ pub struct Bootstrap<T> {
 pub struct FailedReplicate {
     /// Index of the replicate, from 0.
     pub index: usize,
-    /// Reason for which its fit failed.
+    /// Reason why its fit failed.
     pub reason: FitFailure,
 }
 
@@ -57,7 +57,7 @@ impl<T: Real> Bootstrap<T> {
         })
     }
 
-    /// Means of the parameters among the replicates, less those of the fit; NaN without replicates.
+    /// Bias of the parameters: their means over the replicates minus their fitted values; NaN without replicates.
     pub fn bias(&self) -> Array1<T> {
         self.means() - Array1::from(self.optimum.clone())
     }
@@ -67,8 +67,8 @@ impl<T: Real> Bootstrap<T> {
         self.estimates.columns().into_iter().map(|column| column.iter().copied().sum::<T>() / count).collect()
     }
 
-    /// The interval that holds the middle share `level`, such as 0.95, of a parameter among the replicates. Quantiles are
-    /// interpolated, as by NumPy and R; those of no replicates are NaN.
+    /// Percentile interval of a parameter: it contains the middle fraction `level`, such as 0.95, of the replicates. Quantiles are
+    /// interpolated as in NumPy and R; without replicates they are NaN.
     ///
     /// # Errors
     ///
@@ -79,8 +79,8 @@ impl<T: Real> Bootstrap<T> {
         Ok(middle(column.iter().map(|value| value.to_f64()).collect(), level))
     }
 
-    /// The interval that holds the middle share `level` of a quantity that is computed from the parameters of each replicate; a replicate
-    /// in which it is not finite counts as an extreme one.
+    /// Percentile interval of a quantity that is computed from the parameters of each replicate. A replicate whose quantity is not finite
+    /// counts as an extreme value.
     ///
     /// # Errors
     ///
@@ -95,8 +95,8 @@ impl<T: Real> Bootstrap<T> {
         Ok(middle(self.estimates.rows().into_iter().map(value).collect(), level))
     }
 
-    /// The percentile interval mirrored at the fit, `2θ̂ − (high, low)`: where the error of the fit is distributed as that of
-    /// the replicates about it.
+    /// Basic bootstrap interval: the percentile interval mirrored at the fitted value, `2θ̂ − (high, low)`. It assumes that the error of
+    /// the fit is distributed as the deviations of the replicates from the fit.
     ///
     /// # Errors
     ///

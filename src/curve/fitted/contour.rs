@@ -19,7 +19,7 @@ pub struct Contour<T> {
     pub level: f64,
     /// Points of the border, in order; the last is followed by the first.
     pub points: Vec<ContourPoint<T>>,
-    /// Reasons for which points are missing in some directions: fits that fail, far from the optimum.
+    /// Errors of the directions in which fits failed, far from the optimum; the border has no points there.
     pub failed: Vec<ProfileError>,
 }
 
@@ -28,22 +28,23 @@ pub struct Contour<T> {
 pub struct ContourPoint<T> {
     /// The values of the two parameters; infinite where the region is [open](IntervalEnd::Open) in this direction.
     pub at: [T; 2],
-    /// Reason for which the region ends there.
+    /// Reason why the region ends there.
     pub end: IntervalEnd,
 }
 
 impl<T: Real> FittedCurve<'_, T> {
-    /// The joint region of two parameters at a level, such as 0.95: where the others, fitted again, bring `χ²` so low that
-    /// `(χ² − χ²_min) / s²` is below twice the quantile of `F(2, n − p)`, or that of `χ²₂` where the noise is known.
+    /// Joint confidence region of two parameters at a level, such as 0.95. A pair of values belongs to it if the minimum of `χ²` over the
+    /// other parameters satisfies `(χ² − χ²_min) / s² < 2 F`, with the quantile `F` of `F(2, n − p)`; if the noise is known, the limit is
+    /// the quantile of `χ²` with 2 degrees of freedom.
     ///
-    /// Its border is traced in `points` directions from the optimum, which would be evenly spread over the ellipse of a
-    /// linear curve. What the optimum cannot see, behind a bend of the border, is not found.
+    /// The border is searched in `points` directions from the optimum, which are evenly spaced on the ellipse of a linear curve. Only the
+    /// first crossing in each direction is found, so that parts of a region that is not star-shaped are missed.
     ///
     /// Collective where ranks [share the rows](crate::CurveFit::communicator).
     ///
     /// # Errors
     ///
-    /// As [`profile_interval`](Self::profile_interval); but fits that fail in one direction do not concern the others.
+    /// As [`profile_interval`](Self::profile_interval); but fits that fail in one direction do not affect the others.
     /// [`ProfileError::Undetermined`] if the data determine neither parameter.
     ///
     /// ```
@@ -66,8 +67,8 @@ impl<T: Real> FittedCurve<'_, T> {
         self.contour_towards(first, second, level, &(0..points).map(direction).collect::<Vec<_>>())
     }
 
-    /// The border of the joint region in directions of one's own: `[1, 0]` is a step of one standard error of the first
-    /// parameter, and `[0, 1]` one of the second.
+    /// Border of the joint region in given directions, in units of the standard errors: `[1, 0]` is a step of one standard error of the
+    /// first parameter, and `[0, 1]` of the second.
     ///
     /// # Errors
     ///

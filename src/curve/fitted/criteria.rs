@@ -14,7 +14,7 @@ use crate::statistics::distributions::chi_squared_tail;
 use crate::statistics::{Test, half_deviance};
 
 impl<T: Real> FittedCurve<'_, T> {
-    /// Responses that were fitted, and priors, each of which is an observation of its parameter.
+    /// Number of fitted responses and of priors; a prior counts as one observation of its parameter.
     pub fn number_of_observations(&self) -> usize {
         self.number_of_responses() + self.checked.map.priors().count()
     }
@@ -24,43 +24,43 @@ impl<T: Real> FittedCurve<'_, T> {
         self.checked.data.all_rows() * self.checked.data.outputs()
     }
 
-    /// Sum of the squared [whitened residuals](Self::whitened_residuals), and of those of priors. Of counts, it is Pearson's
-    /// `Σ (y − μ)²/μ`.
+    /// Sum of the squares of the [whitened residuals](Self::whitened_residuals) and of the residuals of priors; for counts, Pearson's `Σ (y
+    /// − μ)²/μ`.
     pub fn chi_square(&self) -> T {
         self.squares.whitened + self.prior_squares()
     }
 
-    /// Tests the residuals against the known noise: the probability of a larger
-    /// [`χ²`](Self::chi_square). `None` where the noise is judged by the residuals, or without degrees of freedom.
+    /// `χ²` test of the residuals against a known noise; the p-value is the probability of a larger [`χ²`](Self::chi_square). `None` if the
+    /// noise is estimated from the residuals, or without degrees of freedom.
     pub fn goodness_of_fit(&self) -> Option<Test> {
         let (statistic, freedom) = (self.chi_square().to_f64(), self.degrees_of_freedom());
         let is_testable = self.covariance().is_absolute() && freedom > 0;
         is_testable.then(|| Test { statistic, p_value: chi_squared_tail(statistic, freedom as f64) })
     }
 
-    /// Sum of the squared residuals of the responses, as they are.
+    /// Sum of the squared residuals of the responses, without weights.
     pub fn residual_sum_of_squares(&self) -> T {
         self.squares.residuals
     }
 
-    /// `−2 ln L`, less what it is for a curve that meets all responses: [`χ²`](Self::chi_square), but for counts
-    /// `2 Σ (y ln(y/μ) − y + μ)`.
+    /// Deviance: `−2 ln L` minus its value for a curve through all responses. It is [`χ²`](Self::chi_square), but `2 Σ (y ln(y/μ) − y + μ)`
+    /// for counts.
     pub fn deviance(&self) -> T {
         self.totals().deviance + self.prior_squares()
     }
 
-    /// `R²`, the share of the variance that the curve explains: one minus the sum of squares about the curve over that about
-    /// the mean, of each response its own. Both are weighted by sigma or the data's covariance, as is the mean (as in R and
-    /// statsmodels; lmfit leaves weights out of it). For counts, they are deviances. The data sets of a global fit have one
-    /// mean. `R²` may be negative for a curve that describes the data worse than a constant; it is `None` where the responses
-    /// are all equal.
+    /// Coefficient of determination `R² = 1 − S / S₀`, at most 1: `S` is the sum of squares about the curve, and `S₀` the sum of squares
+    /// about the mean. Each response of a row has its own mean. Both sums and the mean are weighted by sigma or by the covariance of the
+    /// data (as in R and statsmodels; lmfit computes the mean without weights). For counts, both sums are deviances. The data sets of a
+    /// global fit have one common mean. `R²` is negative for a curve that describes the data worse than a constant, and `None` if all
+    /// responses are equal.
     pub fn r_squared(&self) -> Option<T> {
         let (about_curve, about_mean) = (self.totals().deviance, self.totals().deviance_about_mean);
         (about_mean > T::ZERO).then(|| T::ONE - about_curve / about_mean)
     }
 
-    /// `R²` adjusted for the number of parameters: with mean squares in place of sums of squares. `None` where one of them
-    /// has no degrees of freedom, or `R²` is `None`. Priors do not count.
+    /// `R²` adjusted for the number of parameters: mean squares replace the sums of squares. `None` if one of the mean squares has no
+    /// degrees of freedom, or if `R²` is `None`. Priors are not counted.
     pub fn adjusted_r_squared(&self) -> Option<T> {
         let about_mean = self.number_of_responses() - self.checked.data.outputs();
         let about_curve = self.degrees_of_freedom().saturating_sub(self.checked.map.priors().count());
@@ -73,12 +73,12 @@ impl<T: Real> FittedCurve<'_, T> {
     /// data's covariance, or for the unit matrix:
     ///
     /// - noise known: `−½ (χ² + n ln 2π + ln |Σ|)`,
-    /// - noise judged by the residuals: `−½ (n ln(2π χ²/n) + n + ln |Σ|)`, the largest that any size of noise gives, and
-    ///   infinite for a curve that meets all responses,
+    /// - noise estimated from the residuals: `−½ (n ln(2π χ²/n) + n + ln |Σ|)`, the maximum over the size of the noise; infinite for a
+    ///   curve through all responses,
     /// - counts: `Σ (y ln μ − μ − ln y!)`.
     ///
-    /// A robust fit has no likelihood of its own: this is the second, in which outliers weigh in full, and which other parameters
-    /// would make larger.
+    /// A robust fit does not maximise a likelihood. The second formula is used, with full weight of outliers; other parameters would have a
+    /// larger value.
     pub fn log_likelihood(&self) -> T {
         let (totals, priors) = (self.totals(), self.checked.map.priors());
         let of_priors: f64 = priors.map(|(_, _, deviation)| 2.0 * deviation.to_f64().ln()).sum();
@@ -95,7 +95,7 @@ impl<T: Real> FittedCurve<'_, T> {
         T::from_f64(totals.log_likelihood_of_counts - 0.5 * (scale + gaussian * (2.0 * PI).ln() + log_determinant))
     }
 
-    /// Criteria by which fits of different curves are [compared](crate::curve::Comparison) by.
+    /// Criteria by which fits of different curves are [compared](crate::curve::Comparison).
     pub fn criteria(&self) -> Criteria<T> {
         let observations = self.number_of_observations();
         Criteria {

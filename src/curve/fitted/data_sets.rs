@@ -1,4 +1,4 @@
-//! The data sets of a global fit, each for itself.
+//! Data sets of a global fit.
 
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ impl<T: Real> FittedCurve<'_, T> {
         Ok(curve.runs(data.x(), data.width())?.into_iter().map(of_run).collect())
     }
 
-    /// The responses of the curve of one data set to other predictors, without the number of the set.
+    /// Responses of the curve of one data set at other predictors. The rows of `x` do not contain the number of the data set.
     ///
     /// # Errors
     ///

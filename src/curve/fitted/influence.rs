@@ -7,27 +7,27 @@ use crate::curve::problem::CurveProblem;
 use crate::problem::LeastSquares;
 use crate::real::Real;
 
-/// Influence of each response on the fit, from the curve linearised at the solution: for a curve that is linear in its
-/// parameters, exactly the effect of leaving it out. A number for each response, row after row.
+/// Influence of each response on the fit, from the curve linearised at the solution. For a curve that is linear in its parameters it is the
+/// exact effect of leaving the response out. Each vector has one entry for each response, row by row.
 ///
-/// Of correlated data, these are the numbers of the [whitened](FittedCurve::whitened_residuals) rows, not of single
-/// responses.
+/// For correlated data the entries belong to the [whitened](FittedCurve::whitened_residuals) rows, not to single responses.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Influence<T> {
-    /// `h`, the derivative of the fitted response by the observed one: from 0 to 1. Together as many as free parameters, if
-    /// there are no priors.
+    /// Leverage `h`, from 0 to 1: the derivative of the fitted response with respect to the observed one. Without priors, the sum is the
+    /// number of free parameters.
     pub leverage: Vec<T>,
-    /// Internally studentised residuals, `r / (s √(1 − h))` of the whitened ones (R's `rstandard`); with `s = 1` where the
-    /// noise is known. Zero where the leverage is one, as the response is then met whatever it is.
+    /// Internally studentised residuals, `r / (s √(1 − h))` of the whitened ones (R's `rstandard`); with `s = 1` where the noise is known.
+    /// 0 where the leverage is 1: the curve then passes through the response, whatever its value.
     pub standardized_residuals: Vec<T>,
-    /// Externally studentised residuals (R's `rstudent`): the same with the `s` of the fit without that response; Student's t
-    /// with one degree of freedom less than the fit has. Where the noise is known, as the standardized ones; `None` with a
-    /// single degree of freedom. Infinite where the curve would meet all others.
+    /// Externally studentised residuals (R's `rstudent`): as the standardized residuals, but with the `s` of the fit without that response.
+    /// They follow Student's t distribution with one degree of freedom less than the fit. If the noise is known, they equal the
+    /// standardized residuals. `None` if the fit has a single degree of freedom; infinite if the fit without the response passes through
+    /// all other responses.
     pub studentized_residuals: Option<Vec<T>>,
-    /// Cook's distance, `t² h / (p (1 − h))` with the standardized residual `t` and `p` free parameters: how far the
-    /// parameters move without that response, in units of their confidence region. Infinite where the leverage is one:
-    /// without the response a parameter would be undetermined.
+    /// Cook's distance, `t² h / (p (1 − h))` with the standardized residual `t` and `p` free parameters: the change of the parameters if
+    /// the response is left out, in units of their confidence region. Infinite where the leverage is 1: without the response, a parameter
+    /// would be undetermined.
     pub cooks_distance: Vec<T>,
 }
 
@@ -36,8 +36,9 @@ impl<T: Real> FittedCurve<'_, T> {
     ///
     /// # Errors
     ///
-    /// [`StatisticsError::NoDegreesOfFreedom`] where nothing says how large the noise is, [`StatisticsError::RobustFit`] under
-    /// a robust loss, [`StatisticsError::SharedRows`] where no rank has all rows, and what the curve says when it cannot be evaluated.
+    /// [`StatisticsError::NoDegreesOfFreedom`] if the size of the noise is neither known nor can be estimated,
+    /// [`StatisticsError::RobustFit`] under a robust loss, [`StatisticsError::SharedRows`] if ranks share the rows, and the curve's own
+    /// error if it cannot be evaluated.
     ///
     /// ```
     /// let x = [1.0, 2.0, 3.0, 4.0, 20.0_f64];

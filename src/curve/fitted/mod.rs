@@ -59,14 +59,15 @@ use totals::Totals;
 
 /// A fitted curve: parameters with standard errors, and how well the curve describes the data.
 ///
-/// `Display` prints the report, [`summary`](Self::summary), with as many digits as mean something; `{:.12}` prints twelve of each number.
+/// `Display` prints the report, [`summary`](Self::summary), with as many digits as the standard errors leave meaningful; `{:.12}` prints 12
+/// significant digits of each number.
 ///
 /// # On several ranks
 ///
-/// Where [ranks share the rows](super::CurveFit::communicator), parameters, covariance, criteria, intervals and bands are of all
-/// rows, and the same on all ranks. What there is one of for each row, such as residuals or the points of a plot, is of this
-/// rank's rows. [Profiles](Self::profile) and [contours](Self::contour) are collective. What takes all rows at once there is
-/// not: [influence](Self::influence), the [bootstrap](Self::bootstrap), and tests of residuals.
+/// Where [ranks share the rows](super::CurveFit::communicator), parameters, covariance, criteria, intervals and bands are of all rows, and
+/// the same on all ranks. Results with one entry for each row, such as residuals or the points of a plot, cover the rows of this rank only.
+/// [Profiles](Self::profile) and [contours](Self::contour) are collective. [Influence](Self::influence), the [bootstrap](Self::bootstrap)
+/// and tests of residuals need all rows on one rank, and are not available.
 pub struct FittedCurve<'a, T: Real> {
     pub(super) checked: CheckedFit<'a, T>,
     /// On the heap, as fits are moved often.
@@ -74,7 +75,7 @@ pub struct FittedCurve<'a, T: Real> {
     pub(super) report: Report<T>,
     /// The attempts that led here.
     pub(super) attempts: Attempts,
-    /// Reason for which nothing is known of the covariance.
+    /// Reason why nothing is known of the covariance.
     covariance_error: Option<Box<CovarianceError>>,
     /// Sums of squares over all responses.
     squares: Squares<T>,
@@ -139,18 +140,18 @@ impl<'a, T: Real> FittedCurve<'a, T> {
         &self.report
     }
 
-    /// Number of attempts, and the one that this is the result of; see [`CurveFit::retry`](super::CurveFit::retry).
+    /// Number of attempts, and the attempt that gave this result; see [`CurveFit::retry`](super::CurveFit::retry).
     pub fn attempts(&self) -> Attempts {
         self.attempts
     }
 
-    /// Reason for which the covariance could not be computed, such as a derivative that is not finite at the end of the solve; the
+    /// Reason why the covariance could not be computed, such as a derivative that is not finite at the end of the solve; the
     /// report prints it. `None` for nearly all fits.
     pub fn covariance_error(&self) -> Option<&CovarianceError> {
         self.covariance_error.as_deref()
     }
 
-    /// Rows that were masked or had numbers missing, counted from 0 in the data as they came in, this rank's.
+    /// Indices of the rows of this rank that were masked or had a missing value, counted from 0 in the data as given.
     pub fn omitted_rows(&self) -> &[usize] {
         self.checked.data.omitted()
     }
@@ -161,8 +162,8 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     }
 
     /// The responses of the curve to the predictors it was fitted to, this rank's; with [errors in x](super::CurveFit::sigma_x), to
-    /// [`fitted_x`](Self::fitted_x). They are evaluated by the first call, and kept; infinite if the curve, which was evaluated with these
-    /// parameters before, now returns an error.
+    /// [`fitted_x`](Self::fitted_x). The first call evaluates them, and later calls return the same values; they are infinite if the curve
+    /// returns an error although it was evaluated at these parameters before.
     pub fn fitted(&self) -> ArrayView1<'_, T> {
         ArrayView1::from(self.points().map_or_else(|| self.responses(), |points| &points.y))
     }

@@ -1,4 +1,4 @@
-//! Noise of new responses, judged by those of a fit.
+//! Noise of new responses, estimated from the residuals of a fit.
 
 use crate::curve::checked_fit::CheckedFit;
 use crate::curve::data::Data;

@@ -1,4 +1,5 @@
-//! Profile likelihoods: how the fit worsens as a parameter, or a derived quantity, is moved, and the intervals that follow.
+//! Profile likelihoods: the increase of the cost as a parameter or a derived quantity moves away from its optimum, and the intervals that
+//! follow.
 
 use thiserror::Error;
 
@@ -9,16 +10,16 @@ use crate::curve::estimate::quantile;
 use crate::real::Real;
 use crate::solver::{SolveError, Status};
 
-/// Reason for which a profile or a contour ends where it does.
+/// Reason why a profile or a contour ends where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IntervalEnd {
     /// The level is reached.
     Level,
     /// A bound of the parameter comes first.
     Bound,
-    /// The curve has no finite value, or no finite derivative, beyond, or relations leave the other parameters no values there, or bounds
-    /// those that a quantity is computed from: the interval ends at the last value at which the curve could be fitted, known to rounding.
-    /// The level is not reached there.
+    /// The interval ends at the last value at which the curve can be fitted, known to rounding; the level is not reached there. Beyond it,
+    /// the curve or a derivative is not finite, or relations leave no values for the other parameters, or bounds leave none for the
+    /// parameters of the quantity.
     Edge,
     /// The level is never reached: the data do not limit the parameter on this side.
     Open,
@@ -44,7 +45,7 @@ pub struct Profile<T> {
     pub name: String,
     /// Confidence level, such as 0.95.
     pub level: f64,
-    /// The interval within which the signed root keeps to the level.
+    /// Interval within which the absolute value of the signed root is at most that of the level.
     pub interval: ProfileInterval<T>,
     /// Points of the profile, by ascending values; the optimum is among them.
     pub points: Vec<ProfilePoint<T>>,
@@ -62,11 +63,11 @@ pub struct ProfilePoint<T> {
     pub parameters: Vec<T>,
 }
 
-/// Reasons for which there is no profile, or no contour.
+/// Reasons why there is no profile, or no contour.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// The name, the level or the noise does not allow for one.
+    /// The name or the level is invalid, or the size of the noise is unknown.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
     /// The parameter was not fitted.
@@ -74,16 +75,17 @@ pub enum ProfileError {
     NotFree {
         /// The parameter.
         name: String,
-        /// The value found instead.
+        /// State of the parameter, such as `fixed`.
         is: &'static str,
     },
-    /// A contour is of two parameters.
+    /// Both names of a contour are the same.
     #[error("a contour needs two parameters, not {name:?} twice")]
     SameParameter {
         /// The parameter.
         name: String,
     },
-    /// The data determine neither of the two parameters of a contour, whose region may then be narrower than any two directions are apart.
+    /// The data determine neither of the two parameters of a contour. Its region may then be so narrow that it lies between two
+    /// neighbouring directions.
     #[error("the data determine neither {:?} nor {:?}", .names[0], .names[1])]
     Undetermined {
         /// The parameters.
@@ -105,14 +107,14 @@ pub enum ProfileError {
         /// The direction, in units of the parameters.
         direction: [f64; 2],
     },
-    /// The search ended before it came to the level: fits fail, or were stopped.
+    /// The search ended before it reached the level, because fits failed or were stopped.
     #[error("followed to {reached}, where the signed root is {tau:.4} and not yet {level:.4}: {source}")]
     Unfinished {
         /// The last point that was fitted, by the parameters held there.
         reached: String,
-        /// The size of the signed root there.
+        /// Absolute value of the signed root there.
         tau: f64,
-        /// Its size at the end that was looked for.
+        /// Absolute value of the signed root at the level.
         level: f64,
         /// Error that ended the search.
         source: Box<ProfileError>,
@@ -122,10 +124,10 @@ pub enum ProfileError {
     NotConverged {
         /// The parameters held, and where.
         held: String,
-        /// Reason for which the solve ended.
+        /// Reason why the solve ended.
         status: Status,
     },
-    /// The profile jumps: the others find no way from one side to the other.
+    /// The profile has a jump: on one side of it, the other parameters end in another minimum.
     #[error("the fit jumps with {held}: on one side it ends in another minimum")]
     Jump {
         /// The parameters held, and where.
@@ -158,19 +160,21 @@ impl<T: Real> FittedCurve<'_, T> {
     /// noise is known. It is exact for linear curves, does not depend on how the curve is parametrised, and needs not be
     /// symmetric (Bates & Watts 1988, *Nonlinear regression analysis and its applications*, 6.1).
     ///
-    /// Each side takes about five fits, which start from their neighbours, and never more than 300 points, of up to three fits
-    /// each; of a quantity, three for each parameter that it is computed from. At each point, one of those follows from the others, by
-    /// Newton's method, so that the interval is that of the same curve with the quantity for a parameter. The search goes outward from the optimum; the interval ends at the first crossing that it meets, or at a bound or
-    /// an edge before it, as [`IntervalEnd`] says. Collective where ranks [share the rows](crate::CurveFit::communicator).
+    /// Each side takes about 5 fits, each of which starts from its neighbour; at most 300 points, of up to 3 fits each. For a derived
+    /// quantity, each point takes up to 3 fits for each parameter of the quantity. At each point, one of these parameters is computed from
+    /// the others and the held value by Newton's method, so that the interval is that of the curve parametrised by the quantity. The search
+    /// moves outward from the optimum. The interval ends at the first crossing of the level, or at a bound or an edge before it; see
+    /// [`IntervalEnd`]. Collective where ranks [share the rows](crate::CurveFit::communicator).
     ///
     /// The solver's limits hold for each fit; its [time limit](crate::LevenbergMarquardt::with_time_limit), once a fit has used
     /// it up, and its [cancel token](crate::LevenbergMarquardt::with_cancel_token) end the search.
     ///
     /// # Errors
     ///
-    /// [`ProfileError`] for a parameter that is not free, for a quantity of fixed parameters alone or without a finite derivative, for a level that is no probability, where nothing is known of the
-    /// noise, and where fits fail or are stopped: [`Unfinished`](ProfileError::Unfinished) says how far the search came. A better
-    /// minimum found on the way is an error that holds it.
+    /// [`ProfileError`] for a parameter that is not free, for a quantity of fixed parameters alone or without a finite derivative, for a
+    /// level that is not between 0 and 1, if the size of the noise is unknown, and if fits fail or are stopped:
+    /// [`Unfinished`](ProfileError::Unfinished) contains the last point reached. If the search finds a better minimum, the error contains
+    /// it.
     ///
     /// ```
     /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];

@@ -92,7 +92,7 @@ impl<'f, 'a, T: Real> Ray<'f, 'a, T> {
         self.held.iter().map(Held::limit).fold(f64::INFINITY, f64::min).max(0.0)
     }
 
-    /// The way to where the signed root is `level`, or to a bound or an edge before that; infinite where it is out of reach.
+    /// Distance to the point where the signed root is `level`, or to a bound or an edge before it; infinite if there is none.
     pub(super) fn extent(&mut self, level: f64) -> Result<(f64, IntervalEnd), ProfileError> {
         let found = self.search(level);
         found.map_err(|error| match error {

@@ -8,10 +8,10 @@ use crate::real::Real;
 use crate::statistics::distributions::f_tail;
 
 impl<T: Real> FittedCurve<'_, T> {
-    /// The lack-of-fit test of data with replicates, several responses for the same predictors: whether the replicates' means lie farther
-    /// from the curve than the scatter of the replicates explains (Draper and Smith, *Applied Regression Analysis*, 1998, §2.1; R's `anova`
-    /// against a model with a mean for each predictor; Prism's replicates test). `F` is the mean square of the lack of fit over that of pure
-    /// error, both [whitened](Self::whitened_residuals).
+    /// Lack-of-fit test for data with replicates, several responses at the same predictors. It tests whether the means of the replicates
+    /// deviate from the curve by more than the scatter of the replicates explains (Draper and Smith, *Applied Regression Analysis*, 1998,
+    /// §2.1; R's `anova` against a model with a mean for each predictor; Prism's replicates test). `F` is the mean square of the lack of
+    /// fit over that of pure error, both [whitened](Self::whitened_residuals).
     ///
     /// `None` without replicates, without more distinct predictors than parameters, under a robust loss, for counts, for several responses
     /// in a row, with errors in x, and where ranks [share the rows](crate::CurveFit::communicator).

@@ -1,4 +1,4 @@
-//! The bootstrap: the fit again, to many data sets that might have been observed as well.
+//! The bootstrap: repeated fits to resampled data sets.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,7 +21,7 @@ const REPLICATES: usize = 1000;
 
 /// A bootstrap of a [`FittedCurve`], ready to run; made by [`FittedCurve::bootstrap`].
 ///
-/// | take | what is drawn | it rests on |
+/// | method | resampled | assumption |
 /// |---|---|---|
 /// | [`residuals`](Self::residuals) (the default) | residuals, put on the fitted curve | the curve is right, and the noise alike everywhere but for its sigma |
 /// | [`cases`](Self::cases) | rows of the data | the rows are a random sample |
@@ -35,14 +35,14 @@ pub struct Resampling<'f, 'a, T: Real> {
     cancel: Option<CancelToken>,
 }
 
-/// Reasons for which there is no bootstrap.
+/// Reasons why there is no bootstrap.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BootstrapError {
     /// The number of replicates is zero.
     #[error("a bootstrap needs at least one replicate")]
     NoReplicates,
-    /// Residuals of counts are not alike.
+    /// The residuals of counts have different distributions.
     #[error("counts have no residuals that could be exchanged: draw cases, or from the Poisson distribution")]
     ResidualsOfCounts,
     /// Residuals of two directions cannot be exchanged.
@@ -51,11 +51,11 @@ pub enum BootstrapError {
     /// Rows that are correlated cannot be drawn one by one.
     #[error("the covariance of the data ties its rows together: draw residuals, or normal noise")]
     CorrelatedCases,
-    /// There are as many parameters as observations, so that nothing is known of the noise.
+    /// There are as many parameters as observations: the noise cannot be estimated.
     #[error("the size of the noise is unknown: no observations are in excess of the parameters")]
     NoDegreesOfFreedom,
     /// No rank has all rows to draw from.
-    #[error("a bootstrap draws from all rows, which {ranks} ranks share: no one has them")]
+    #[error("a bootstrap needs all rows on one rank, but {ranks} ranks share them")]
     SharedRows {
         /// Number of ranks that share the rows.
         ranks: usize,
@@ -69,8 +69,8 @@ impl<'a, T: Real> FittedCurve<'a, T> {
     /// The uncertainty of the parameters by fits to resampled data (Efron 1979; Davison & Hinkley 1997, *Bootstrap methods
     /// and their application*), on all cores with the feature `rayon`.
     ///
-    /// Numbers are drawn from a stream of its own for each replicate, so that the result depends on the seed and on nothing
-    /// else. Bounds, priors, and the scale of a robust loss stay as they are.
+    /// Each replicate has its own stream of random numbers, so that the result depends on the seed alone, not on the number of threads.
+    /// Bounds, priors, and the scale of a robust loss stay as they are.
     ///
     /// ```
     /// let x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0_f64];
@@ -125,8 +125,8 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
         self.observe(crate::curve::progress::bar())
     }
 
-    /// Ends the run early; fits that are not done by then count as failed. A
-    /// [token of the fit's solver](crate::LevenbergMarquardt::with_cancel_token) does so, too.
+    /// Sets a token that ends the run early; fits that are not done then count as failed. A [token of the fit's
+    /// solver](crate::LevenbergMarquardt::with_cancel_token) does so, too.
     pub fn cancel_token(self, token: CancelToken) -> Self {
         Resampling { cancel: Some(token), ..self }
     }
@@ -135,7 +135,8 @@ impl<'f, T: Real> Resampling<'f, '_, T> {
     ///
     /// # Errors
     ///
-    /// [`BootstrapError`] where the scheme does not fit the data, or ranks share them. A replicate that fails is none, but counted in the result.
+    /// [`BootstrapError`] if the scheme does not suit the data, or if ranks share the rows. A replicate whose fit fails is not an error;
+    /// the result lists it.
     pub fn run(self) -> Result<Bootstrap<T>, BootstrapError> {
         let source = self.source()?;
         let checked = &self.fit.checked;

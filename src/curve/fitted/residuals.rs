@@ -24,8 +24,8 @@ impl<T: Real> FittedCurve<'_, T> {
         residuals
     }
 
-    /// Standard deviations of the observations, row after row: sigma, or if only its [ratios](crate::CurveFit::absolute_sigma) are known, sigma
-    /// times its size as the residuals judge it. `None` for observations without a sigma, and where that size is not known.
+    /// Standard deviations of the observations, row by row: sigma if it is [absolute](crate::CurveFit::absolute_sigma); otherwise sigma
+    /// times its size estimated from the residuals. `None` for observations without sigma, and if the size cannot be estimated.
     ///
     /// ```
     /// use marquardt::CurveFit;
@@ -42,8 +42,8 @@ impl<T: Real> FittedCurve<'_, T> {
         (!matches!(data.noise, Noise::Uniform)).then(|| (0..data.y().len()).map(sigma).collect())
     }
 
-    /// Shares of their weight that the [robust](crate::CurveFit::robust) loss leaves the observations, row after row: 1 for one that counts
-    /// fully, 0 for one that does not count. `None` for a fit without such a loss.
+    /// Weights that the [robust](crate::CurveFit::robust) loss gives the observations, row by row, from 0 (no influence) to 1 (as in least
+    /// squares). `None` for a fit without a robust loss.
     ///
     /// ```
     /// use marquardt::{CurveFit, Loss};
@@ -63,10 +63,10 @@ impl<T: Real> FittedCurve<'_, T> {
     /// Tests whether the signs of the residuals come in random order; see [`runs_test`](statistics::runs_test). Too few runs
     /// mean that the curve misses the shape of the data.
     ///
-    /// This and the other tests are of the [whitened residuals](Self::whitened_residuals) in the order of the rows; several
-    /// responses come one after the other. That the parameters were fitted to them makes them a little less significant
-    /// than the p-value says. `None` where ranks [share the rows](crate::CurveFit::communicator), which have no order then, and where
-    /// [replicates](crate::CurveFit::replicates) are known by mean and standard deviation alone.
+    /// This and the other tests are of the [whitened residuals](Self::whitened_residuals) in the order of the rows; several responses come
+    /// one after the other. The p-value does not account for the fitted parameters and is slightly too small. `None` if ranks [share the
+    /// rows](crate::CurveFit::communicator), because their order is then undefined, and for [replicates](crate::CurveFit::replicates) of
+    /// which only mean and standard deviation are known.
     pub fn runs_test(&self) -> Option<Test> {
         statistics::runs_test(&self.series()?)
     }

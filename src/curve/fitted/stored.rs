@@ -13,7 +13,7 @@ impl<T: Real> FittedCurve<'_, T> {
         StoredFit { points, ..self.to_stored_without_data() }
     }
 
-    /// The fit to be saved without its data, which are stored only to be drawn: of many points, in a short file.
+    /// The fit to be saved without its data, which only plots need: a short file even for many points.
     pub fn to_stored_without_data(&self) -> StoredFit<T> {
         StoredFit {
             curve: self.checked.curve.to_any_model().map(curve_of),

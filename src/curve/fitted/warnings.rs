@@ -1,4 +1,4 @@
-//! Search for reasons to take a fit with care.
+//! Search for warnings about a fit.
 
 use super::FittedCurve;
 use crate::curve::likelihood::Likelihood;
@@ -11,7 +11,7 @@ use crate::solver::Status;
 const PERFECT: f64 = 0.75;
 
 impl<T: Real> FittedCurve<'_, T> {
-    /// Reasons to take the fit with care; empty for a sound one.
+    /// Warnings about the fit; empty if nothing is wrong.
     ///
     /// ```
     /// use marquardt::curve::Warning;

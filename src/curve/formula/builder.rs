@@ -1,4 +1,4 @@
-//! Builder of formulas, for programs that record them from another representation.
+//! Builder of formulas for front ends without a text.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,10 +10,10 @@ use crate::curve::Model;
 use crate::curve::models::Guess;
 use crate::real::Real;
 
-/// Builder of a [`BuiltFormula`]: its expressions are handles, of which each may be used many times, and is computed once.
+/// Builder of a [`BuiltFormula`]. Its expressions are handles; each may be used many times and is computed once.
 ///
-/// It is for front ends that have a model as something other than text, such as a tracer that records the operations of a function of
-/// another language. An error, such as a function that is not known, is kept, and returned by [`finish`](Self::finish).
+/// Meant for front ends whose models are not texts, such as a tracer that records the operations of a function in another language.
+/// [`finish`](Self::finish) returns the first error, such as an unknown function.
 ///
 /// ```
 /// use marquardt::CurveFit;
@@ -53,7 +53,7 @@ pub struct Expression {
     slot: Address,
 }
 
-/// Reasons for which no formula could be built.
+/// Reasons why no formula could be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormulaBuilderError {
@@ -84,7 +84,7 @@ pub enum FormulaBuilderError {
         /// Largest order.
         most: i32,
     },
-    /// A parameter is called as a predictor is.
+    /// A parameter and a predictor have the same name.
     #[error("{name:?} is both a predictor and a parameter")]
     NameTwice {
         /// The name.
@@ -169,7 +169,7 @@ impl FormulaBuilder {
         self.call("select_less", &[a, b, then, otherwise])
     }
 
-    /// A function by its name in a [`Formula`](crate::Formula), but for `if`.
+    /// Calls a function of [`Formula`](crate::Formula) by its name. `if` is not available.
     pub fn call(&mut self, name: &str, arguments: &[Expression]) -> Expression {
         let slots: Vec<Address> = arguments.iter().map(|&argument| self.slots([argument])[0]).collect();
         let Some((call, expected)) = Call::of_name(name).filter(|(call, _)| *call != Call::If) else {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// A text is no formula; the message points at the character.
+/// Error of a text that is not a formula. The message marks the character at fault.
 ///
 /// ```
 /// use marquardt::Formula;
@@ -71,7 +71,7 @@ pub enum FormulaProblem {
         /// The token that stands here.
         found: String,
     },
-    /// A name that no function has stands before a parenthesis.
+    /// The name before a parenthesis is not that of a function.
     #[error("there is no function {name:?}{}", remedy(near))]
     UnknownFunction {
         /// The name.
@@ -103,19 +103,19 @@ pub enum FormulaProblem {
         /// Largest order.
         most: i32,
     },
-    /// A comparison stands where a number ought to.
+    /// A comparison stands in the place of a number.
     #[error("a comparison stands in if(a < b, then, otherwise) or in a < b ? then : otherwise")]
     Comparison,
-    /// A complex number stands where a real one ought to.
+    /// A complex number stands in the place of a real number.
     #[error("{place} takes real numbers, but this one is complex")]
     ComplexNumber {
-        /// The function, or what else takes the number.
+        /// The function or operator that takes the number.
         place: String,
     },
     /// A comparison is missing after `if` or before `?`.
     #[error("a comparison, such as x < a, is expected")]
     NoComparison,
-    /// Parentheses, powers or conditions are within each other too often.
+    /// Parentheses, powers or conditions are nested too deeply.
     #[error("parentheses, powers and conditions are more than {most} deep")]
     TooDeep {
         /// Largest depth.

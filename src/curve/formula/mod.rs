@@ -35,7 +35,7 @@ use crate::curve::Model;
 use crate::real::Real;
 use crate::scalar::Scalar;
 
-/// A formula that a program reads while it runs: a [`Model`] of text, as precise as one of [`model!`](crate::model!).
+/// A formula given as text at run time: a [`Model`] with the same exact derivatives as one of [`model!`](crate::model!).
 ///
 /// ```
 /// use marquardt::{CurveFit, Formula};
@@ -49,11 +49,11 @@ use crate::scalar::Scalar;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// [`CurveFit`](crate::CurveFit), [`FitMany`](crate::FitMany) and sums of models take it wherever they take a model, and
-/// [`Tie::parse`](crate::Tie::parse) makes ties and derived quantities of the same texts. The text is compiled once, into
-/// straight-line code in which nothing is worked out twice; that runs in vector registers, for many rows at a time, and is
-/// differentiated exactly, in reverse. It takes about 1.5 times the time of the
-/// same [`model!`](crate::model!) in a fit of many points, and three times in thousands of small fits.
+/// [`CurveFit`](crate::CurveFit), [`FitMany`](crate::FitMany) and sums of models accept it as any other model.
+/// [`Tie::parse`](crate::Tie::parse) makes ties and derived quantities from the same texts. The text is compiled once, into straight-line
+/// code without repeated subexpressions. The code runs in vector registers, for many rows at a time, and is differentiated exactly, in
+/// reverse. It takes about 1.5 times as long as the same [`model!`](crate::model!) in a fit of many points, and 3 times as long in
+/// thousands of small fits.
 ///
 /// # What it may consist of
 ///
@@ -98,8 +98,8 @@ impl Formula {
         Formula::with_predictors(text, ["x"])
     }
 
-    /// A formula over predictors of these names, in the order of their columns. A name that is a constant or a function otherwise is the
-    /// predictor, unless it is called.
+    /// Parses a formula over predictors with these names, in the order of their columns. A predictor may have the name of a constant or a
+    /// function; the name then means the predictor, except before a parenthesis.
     ///
     /// ```
     /// use marquardt::{Formula, Model};

@@ -119,7 +119,7 @@ impl Program {
         builder.finish(undefined)
     }
 
-    /// The program of two, of which the first counts where predictor number `by` is zero, and the second where it is one.
+    /// Joins two programs: the result is that of the first where predictor number `by` is 0, and that of the second where it is 1.
     pub(super) fn either(both: &[Program; 2], by: usize) -> Self {
         let mut builder = Builder::default();
         let [first, second] = both.each_ref().map(|program| {

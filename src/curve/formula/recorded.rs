@@ -21,7 +21,7 @@ thread_local! {
 pub(in crate::curve) struct Recorded(pub(super) Address);
 
 impl Program {
-    /// Records the response of a model of so many parameters to one predictor.
+    /// Records the response of a model with this number of parameters to one predictor.
     ///
     /// The response is computed once, with numbers that append an instruction for each operation.
     pub(in crate::curve) fn record(

@@ -40,20 +40,20 @@ pub struct Calibration<'f, T: Real> {
 pub struct Unknown<T> {
     /// The predictor at which the curve has the mean of the responses.
     pub x: T,
-    /// Its standard error, by the slope of the curve; infinite where that is zero.
+    /// Standard error, from the slope of the curve; infinite where the slope is 0.
     pub standard_error: T,
-    /// Its interval of confidence; an end is infinite where the range that is searched ends before.
+    /// Confidence interval; an end is infinite if it lies outside of the searched range.
     pub interval: Interval<T>,
 }
 
-/// Reasons for which there is no unknown predictor.
+/// Reasons why the unknown predictor could not be computed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CalibrationError {
     /// No responses are given, or one is not finite.
     #[error("a finite response is needed")]
     NoResponse,
-    /// The range is empty, or unknown, as that of a fit that was stored without its data.
+    /// The range is empty, or unknown: a fit that was stored without its data has no range.
     #[error("a range of the predictor with a lower and an upper end is needed")]
     NoRange,
     /// The curve has several predictors, or responses.
@@ -80,7 +80,7 @@ pub enum CalibrationError {
         /// Upper end of the range.
         to: f64,
     },
-    /// A band of the curve does not exist.
+    /// The curve has no band.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
     /// The curve cannot be evaluated.
@@ -97,12 +97,12 @@ impl<'f, T: Real> Calibration<'f, T> {
         Calibration { curve, responses: responses.to_vec(), range, level: LEVEL, sigma: None, is_known: false }
     }
 
-    /// Range of the predictor that is searched; that of the data unless given.
+    /// Sets the range of the predictor that is searched; default: the range of the data.
     pub fn within(self, range: RangeInclusive<T>) -> Self {
         Calibration { range: Some(range), ..self }
     }
 
-    /// Level of confidence of the interval; 0.95 unless given.
+    /// Sets the confidence level of the interval, between 0 and 1; default 0.95.
     pub fn level(self, level: f64) -> Self {
         Calibration { level, ..self }
     }
@@ -112,7 +112,8 @@ impl<'f, T: Real> Calibration<'f, T> {
         Calibration { sigma: Some(sigma), ..self }
     }
 
-    /// Says that the response is a value of the curve itself, such as a threshold, and no observation with noise of its own.
+    /// Declares the response to be a value of the curve without noise, such as a threshold, and not an observation; default: an
+    /// observation.
     pub fn known_response(self, is_known: bool) -> Self {
         Calibration { is_known, ..self }
     }
@@ -121,8 +122,8 @@ impl<'f, T: Real> Calibration<'f, T> {
     ///
     /// # Errors
     ///
-    /// [`CalibrationError`] where the curve does not reach the mean of the responses within the range, so that nothing is extrapolated, and
-    /// for a curve that has no band.
+    /// [`CalibrationError`] if the curve does not reach the mean of the responses within the range (there is no extrapolation), or if the
+    /// curve has no band.
     pub fn solve(&self) -> Result<Vec<Unknown<T>>, CalibrationError> {
         let (predictors, responses) = (self.curve.width, self.curve.curve.response_count());
         if (predictors, responses) != (1, 1) {

@@ -1,6 +1,6 @@
 //! Values of a predictor from one end of a range to the other.
 
-/// Ratio of the ends of a range from which it is divided in equal ratios, too.
+/// Smallest ratio of the ends of a range for which it is also divided in equal ratios.
 const DECADE: f64 = 10.0;
 
 /// Ascending values from `low` to `high`, ends included: as many parts evenly spaced and, where the range is positive and long enough, as

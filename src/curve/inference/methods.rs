@@ -48,8 +48,8 @@ macro_rules! inference_methods {
             self.uncertain_curve()?.predict_complex(x.into())
         }
 
-        /// The band that contains the curve at each of these predictors with probability `level`, taken for itself: by the
-        /// derivatives of the curve and the covariance of all parameters. Row after row, and the responses of a row together.
+        /// Pointwise confidence band: at each of these predictors, the interval that contains the true curve with probability `level`, from
+        /// the derivatives of the curve and the covariance of all parameters. One point for each response, row by row.
         ///
         /// Quantiles are those of [`confidence_interval`](Self::confidence_interval). The standard error is infinite where the
         /// curve depends on a parameter that the data do not determine, or the noise is unknown.
@@ -76,15 +76,15 @@ macro_rules! inference_methods {
             self.uncertain_curve()?.confidence_band(x.into(), level)
         }
 
-        /// The band that contains a new response to each of these predictors with probability `level`: that of the curve, and
-        /// the noise added. Its variance is
+        /// Prediction band: at each of these predictors, the interval that contains a new response with probability `level`. It combines
+        /// the uncertainty of the curve and the noise, whose variance is
         ///
-        /// - `s²`, judged by the residuals, or one with [`absolute_sigma`](crate::CurveFit::absolute_sigma); of a robust fit, the
-        ///   square of [`mad_scale`](crate::problem::mad_scale) of the residuals, so that outliers are not expected to come again,
-        /// - with sigma given, that times the square of sigma, where it is the same in all rows,
+        /// - `s²`, estimated from the residuals, or 1 with [`absolute_sigma`](crate::CurveFit::absolute_sigma); for a robust fit, the
+        ///   square of [`mad_scale`](crate::problem::mad_scale) of the residuals, so that the band does not account for outliers,
+        /// - that variance times the square of sigma, if sigma is given and is the same in all rows,
         /// - for counts, the response of the curve.
         ///
-        /// New responses are taken for independent of those that were fitted.
+        /// New responses are assumed to be independent of the fitted ones.
         ///
         /// # Errors
         ///
@@ -114,12 +114,12 @@ macro_rules! inference_methods {
             self.uncertain_curve()?.prediction_band_with_sigma(x.into(), &sigma.into().into_flat(), level)
         }
 
-        /// The predictors of observed responses, read off the curve: one unknown with one response, or with several replicates of it. They
-        /// are sought in the range of the data, or in [another](crate::curve::Calibration::within).
+        /// Searches the unknown predictor of an observed response (calibration, inverse prediction): `responses` are the replicates of one
+        /// unknown, at least 1. The range of the data is searched, unless [`within`](crate::curve::Calibration::within) sets another.
         ///
         /// # Errors
         ///
-        /// The message of a fit that was stored without its curve; see [`Calibration::solve`](crate::curve::Calibration::solve) for others.
+        /// An error if the fit was stored without its curve; for others see [`Calibration::solve`](crate::curve::Calibration::solve).
         ///
         /// ```
         /// let concentration = [0.0, 1.0, 2.0, 4.0, 8.0_f64];
@@ -139,12 +139,13 @@ macro_rules! inference_methods {
         ///
         /// - Each response of several, by its [name](crate::CurveFit::response_names), and each data set of a [`GlobalFit`](crate::GlobalFit), is a series of its own. Rows that
         ///   were left out of the fit are not drawn.
-        /// - Data have error bars where they have a sigma, and horizontal ones where their predictors have. A relative one is multiplied by its size as the residuals judge it.
-        /// - The [confidence](Self::confidence_band) and the [prediction band](Self::prediction_band) are drawn where they exist:
-        ///   the former not without degrees of freedom, the latter not where sigma differs from row to row.
+        /// - Data have error bars where they have a sigma, and horizontal ones where their predictors have. A relative sigma is multiplied
+        ///   by its size, estimated from the residuals.
+        /// - The [confidence](Self::confidence_band) and the [prediction band](Self::prediction_band) are drawn if they exist: the
+        ///   confidence band needs degrees of freedom, and the prediction band needs a sigma that is the same in all rows.
         /// - Residuals are divided by sigma where there is one, and of counts by the root of the mean; a strip is one standard
         ///   deviation of the noise to either side.
-        /// - Data that a robust loss gives less than a tenth of their weight are drawn as outliers, without residuals.
+        /// - Observations whose weight under a robust loss is below 0.1 are drawn as outliers, without residuals.
         /// - The terms of a sum of the library's models are drawn below the curve.
         /// - A curve of two predictors with one response is a [`HeatMap`](crate::curve::HeatMap), in which the data have the colours of their observed responses; residuals are drawn
         ///   over fitted responses below.

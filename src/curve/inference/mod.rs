@@ -94,7 +94,7 @@ impl<T: Real> FitInference<T> {
         self.covariance.degrees_of_freedom()
     }
 
-    /// `√(‖r‖² / degrees of freedom)`; `None` with as many parameters as observations.
+    /// Residual standard deviation `√(‖r‖² / degrees of freedom)`; `None` without degrees of freedom.
     pub fn residual_standard_deviation(&self) -> Option<T> {
         self.covariance.residual_standard_deviation()
     }
@@ -105,13 +105,13 @@ impl<T: Real> FitInference<T> {
         known.or(self.covariance.residual_variance())
     }
 
-    /// The interval that contains the true value of a parameter with probability `level`, such as 0.95: the value, give or
-    /// take the standard error times a quantile of Student's t distribution, or of the normal one where the noise is
-    /// known ([`absolute_sigma`](crate::CurveFit::absolute_sigma), or counts).
+    /// Confidence interval that contains the true value of a parameter with probability `level`, such as 0.95: the value ± the standard
+    /// error times a quantile of Student's t distribution, or of the normal distribution if the noise is known
+    /// ([`absolute_sigma`](crate::CurveFit::absolute_sigma), or counts).
     ///
-    /// It is exact for curves that are linear in their parameters and normal noise. A parameter that does not vary, because
-    /// it is fixed or held by a bound, has an interval of its value alone; one that the data do not determine has all
-    /// numbers, and so has any without degrees of freedom where the noise is not known. Bounds do not cut intervals off.
+    /// It is exact for normal noise and curves that are linear in their parameters. The interval of a fixed parameter, or of one that a
+    /// bound holds, is its value alone. The interval is infinite for a parameter that the data do not determine, and for all parameters if
+    /// the noise is unknown and there are no degrees of freedom. Bounds do not truncate intervals.
     ///
     /// # Errors
     ///
@@ -129,8 +129,8 @@ impl<T: Real> FitInference<T> {
         self.parameters.iter().map(|parameter| self.estimate(parameter).interval(level)).collect()
     }
 
-    /// A quantity computed from parameters, with the standard error that it inherits from them, by exact derivatives and
-    /// the whole covariance. It is infinite where the quantity depends on a parameter that the data do not determine.
+    /// A quantity computed from parameters, with its standard error by the delta method: exact derivatives and the whole covariance. The
+    /// standard error is infinite if the quantity depends on a parameter that the data do not determine.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ pub struct FittedParameter<T> {
     /// Its value.
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     pub value: T,
-    /// Its standard error, from the scatter of the residuals or from a known noise; infinite where the data do not determine
-    /// it, and zero where it did not move: fixed, or held by a bound.
+    /// Standard error, from the residuals or from a known noise; infinite if the data do not determine the parameter, 0 if it is fixed or
+    /// held by a bound.
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     pub standard_error: T,
     /// Its state after the fit.

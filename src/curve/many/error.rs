@@ -5,8 +5,7 @@ use thiserror::Error;
 use crate::curve::CurveError;
 use crate::curve::counted::counted;
 
-/// Reasons for which none of the fits was begun. What is wrong with one of them is in its
-/// [`FitStatus`](crate::solver::FitStatus).
+/// Reasons why no fit was started. Errors of single fits are in their [`FitStatus`](crate::solver::FitStatus).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FitManyError {
@@ -47,7 +46,7 @@ pub enum FitManyError {
         /// Points of a fit.
         points: usize,
     },
-    /// An option does not make sense, or contradicts another.
+    /// An option is invalid, or excludes another option.
     #[error(transparent)]
     Options(Box<CurveError>),
     /// The points have no predictors.

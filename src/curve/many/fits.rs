@@ -20,21 +20,22 @@ use crate::solver::{Covariance, FitStatus};
 pub struct ManyFits<T> {
     /// Names of the parameters.
     pub names: Vec<String>,
-    /// The best point of each fit, a row a fit: where it would have started if it could not, NaN where that is not known.
+    /// Parameters at the best point, one row for each fit. The row of a fit that could not start is its start, or NaN if the start is
+    /// unknown.
     pub parameters: Array2<T>,
-    /// Standard errors of the parameters, a row a fit: zero where a bound holds the parameter, infinite where the data do not
-    /// determine it, NaN where there was no fit.
+    /// Standard errors of the parameters, one row for each fit: 0 for a parameter that a bound holds, infinite for one that the data do not
+    /// determine, NaN if there was no fit.
     pub standard_errors: Array2<T>,
-    /// Covariances of the parameters, a matrix a fit, if they were [asked for](crate::FitMany::covariances); NaN where there was no fit.
+    /// Covariance matrices of the parameters, one for each fit, if [enabled](crate::FitMany::covariances); NaN if there was no fit.
     pub covariances: Option<Array3<T>>,
-    /// `½ Σ ((f − y) / σ)²` at the best point, of counts half the deviance, under a robust loss half the sum of it; NaN where there was no
-    /// fit.
+    /// Cost at the best point: `½ Σ ((f − y) / σ)²`, half the deviance for counts, half the sum of the losses under a robust loss; NaN if
+    /// there was no fit.
     pub cost: Array1<T>,
-    /// Observations of each fit in excess of its determined parameters; zero where there was no fit.
+    /// Degrees of freedom of each fit, its observations minus its determined parameters; 0 if there was no fit.
     pub degrees_of_freedom: Array1<usize>,
     /// Status of each fit.
     pub status: Array1<FitStatus>,
-    /// Trial steps that each fit took.
+    /// Number of trial steps of each fit.
     pub iterations: Array1<usize>,
     /// State of the parameters in a fit that moves all free ones, and their bounds.
     described: Vec<(ParameterState, [T; 2])>,
@@ -96,9 +97,10 @@ impl<T: Real> ManyFits<T> {
         blocks.collect()
     }
 
-    /// Statistics of one fit: intervals by Student's t distribution, and derived quantities. `None` unless
-    /// [covariances](crate::FitMany::covariances) were asked for, there was a fit, its noise is known or has degrees of freedom, and no variance over- or underflows. Of
-    /// counts and of a robust fit there is no residual variance, and the [unscaled](Covariance::unscaled) covariance is the covariance itself.
+    /// Statistics of one fit: intervals by Student's t distribution, and derived quantities. `None` if
+    /// [covariances](crate::FitMany::covariances) are not enabled, if there was no fit, if the noise is unknown and there are no degrees of
+    /// freedom, or if a variance over- or underflows. Counts and robust fits have no residual variance: their
+    /// [unscaled](Covariance::unscaled) covariance is the covariance itself.
     ///
     /// ```
     /// use marquardt::models::Linear;
@@ -160,7 +162,7 @@ impl<T> ManyFits<T> {
     }
 }
 
-/// Entries of so many fits at a time.
+/// Entries of this number of fits at a time.
 fn chunks<E, D: Dimension>(array: &mut Array<E, D>, fits: usize) -> ChunksMut<'_, E> {
     let of_fit = array.shape()[1..].iter().product::<usize>();
     array.as_slice_mut().unwrap_or_default().chunks_mut(fits * of_fit)

@@ -7,8 +7,8 @@ use crate::curve::{HeatMap, PlotError};
 use crate::real::Real;
 
 impl<T: Real> ManyFits<T> {
-    /// A parameter over an image of `rows × columns` pixels, of which each is a fit, row after row. Pixels whose fit did not converge are grey.
-    /// Feature `plot`.
+    /// Map of a parameter over an image of `rows × columns` pixels, one fit for each pixel, in row-major order. Pixels whose fit did not
+    /// converge are grey. Feature `plot`.
     ///
     /// # Errors
     ///

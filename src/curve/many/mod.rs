@@ -54,21 +54,21 @@ const BLOCK: [usize; 2] = [64, 1024];
 
 /// Fits of one model to many data sets: the pixels of an image, the wells of a plate, the spectra of a run.
 ///
-/// Several fits are done in lockstep, one in each lane of the widest vector registers that the processor turns out to have (AVX-512,
-/// AVX2, SSE2 or NEON); with the feature `rayon` on all cores. What becomes of a fit does not depend on the others, nor on the
-/// number of threads, to the last bit. Derivatives are exact. Nothing is allocated for a fit that converges in lockstep.
+/// Several fits run in lockstep, one in each lane of the widest vector registers of the processor (AVX-512, AVX2, SSE2 or NEON); with the
+/// feature `rayon` they run on all cores. The result of a fit depends neither on the other fits nor on the number of threads, to the last
+/// bit. Derivatives are exact. A fit that converges in lockstep allocates no memory.
 ///
-/// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or a [`Model`] of one's own, of up to
-/// 32 parameters. Fits of more are done one after the other by [`CurveFit`](crate::CurveFit), each with its points in the lanes.
+/// The model is a formula ([`model!`](crate::model!)), one of the [library](crate::models), or your own [`Model`], of up to 32 parameters.
+/// Models of more parameters are fitted one after the other by [`CurveFit`](crate::CurveFit), with the points of a fit in the lanes.
 ///
 /// Under a [robust](Self::robust) loss whose scale follows from the residuals, a fit repeats until its scale is settled, in three rounds: by
 /// least absolute deviations, under the loss from there, and under the loss from the start; the smaller scale of the latter two wins.
 ///
-/// A fit ends where the Gauss–Newton step predicts a reduction of less than `ftol` of the cost; standard errors are computed there. A fit
-/// that does not come there in lockstep, or where the normal equations are too close to singular to tell, is repeated from its
-/// start by [`CurveFit`](crate::CurveFit): each result is then that of a single fit. A fit that ends badly is not
-/// [tried again](crate::CurveFit::retry). What is wrong with the data of one fit is said by its
-/// [`FitStatus`](crate::solver::FitStatus), and does not affect the others.
+/// A fit ends at a point where the Gauss–Newton step predicts a reduction of the cost by less than `ftol` of it; standard errors are
+/// computed there. A fit that does not reach such a point in lockstep, or whose normal equations are too close to singular, is repeated
+/// from its start by [`CurveFit`](crate::CurveFit), so that its result is that of a single fit. A fit that ends badly is not [tried
+/// again](crate::CurveFit::retry). An error in the data of one fit is in its [`FitStatus`](crate::solver::FitStatus), and does not affect
+/// the other fits.
 ///
 /// ```
 /// use marquardt::{FitMany, model};
@@ -102,9 +102,9 @@ pub struct FitMany<'a, T: Real, M> {
 impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     /// Fits of a model to the rows of `y`, one a fit.
     ///
-    /// `x` is what all fits share (a slice, a vector, an array of one dimension), or has a row for each fit (two
-    /// dimensions), or a row of predictors for each point of each fit (three dimensions). [`Predictors::shared`] is for
-    /// several predictors that all fits share.
+    /// `x` has one dimension (a slice, a vector or an array) if all fits share one predictor, two dimensions with a row for each fit, or
+    /// three dimensions with a row of predictors for each point of each fit. [`Predictors::shared`] is for several predictors that all fits
+    /// share.
     pub fn new(model: M, x: impl Into<Predictors<'a, T>>, y: impl Into<ArrayView2<'a, T>>) -> Self {
         let data = DataSets {
             parameters: model.parameter_count(),
@@ -136,9 +136,9 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// Each fit starts where the model [guesses](Guess::guess), within the bounds if there are any. It takes ten to
-    /// twenty times as long as the fit where all fits share `x`, and a hundred times as long where each has its own. The search
-    /// for the start of a [`Formula`](crate::Formula) takes about a millisecond for each fit.
+    /// Starts each fit at the [guess](Guess::guess) of the model, moved within the bounds. A guess takes 10 to 20 times as long as the fit
+    /// if all fits share `x`, and 100 times as long if each fit has its own. For a [`Formula`](crate::Formula), it takes about 1 ms for
+    /// each fit.
     pub fn guessed(mut self) -> Self
     where
         M: Guess<T>,
@@ -149,41 +149,40 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         self
     }
 
-    /// Standard deviations of the responses, the same for all fits or a row for each. A fit with one that is not positive and finite
-    /// is as one with a response that is not finite.
+    /// Standard deviations of the responses, the same for all fits or a row for each. A fit with a sigma that is not positive and finite is
+    /// treated as a fit with a response that is not finite.
     pub fn sigma(mut self, sigma: impl Into<PerFit<'a, T>>) -> Self {
         self.data.sigma = Some(sigma.into());
         self
     }
 
-    /// Enables [`ManyFits::covariances`]; off by default, as they take as many numbers for each fit as there are pairs of
-    /// parameters.
+    /// Enables [`ManyFits::covariances`]; disabled by default, because they take `n²` entries for each fit of `n` parameters.
     pub fn covariances(mut self, covariances: bool) -> Self {
         self.data.covariances = covariances;
         self
     }
 
-    /// A fit ends where the undamped step predicts a reduction of less than this share of the cost; 1e-12, or a tenth of the float's
-    /// epsilon if that is larger, by default.
+    /// Sets the tolerance of the cost: a fit ends at a point where the undamped step predicts a reduction by less than this fraction of the
+    /// cost. Default 1e-12, or a tenth of the float's epsilon if that is larger.
     pub fn ftol(mut self, ftol: T) -> Self {
         self.data.stopping.ftol = ftol;
         self
     }
 
-    /// The most trial steps that a fit may take, 200 by default; as many again where it is repeated one by one.
+    /// Sets the largest number of trial steps of a fit; default 200. A fit that is repeated one by one may take the same number again.
     pub fn max_iterations(mut self, iterations: usize) -> Self {
         self.data.stopping.max_iterations = iterations;
         self
     }
 
-    /// Calls `progress(done, total)` from time to time, from any thread.
+    /// Calls `progress(done, total)` at intervals, from any thread.
     pub fn progress(mut self, progress: impl Fn(usize, usize) + Send + Sync + 'a) -> Self {
         self.progress = Some(Box::new(progress));
         self
     }
 
-    /// The same fits, with copies of the data that they borrow: they may be returned from a function, or moved to another thread, if
-    /// their model borrows nothing. What [`progress`](Self::progress) calls may borrow, too, and is to be given again.
+    /// Copies the data that the fits borrow. They can then be returned from a function or moved to another thread, if their model borrows
+    /// nothing. The function of [`progress`](Self::progress) is dropped, because it may borrow; set it again.
     ///
     /// ```
     /// use marquardt::{FitMany, model};
@@ -202,7 +201,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
         FitMany { model: self.model, data: self.data.into_owned(), progress: None }
     }
 
-    /// Ends all fits when the token says so; those that are not done keep their best point.
+    /// Sets a token that ends all fits when it is cancelled; fits that are not done keep their best point.
     pub fn cancel_token(mut self, token: CancelToken) -> Self {
         self.data.cancel = Some(token);
         self
@@ -212,7 +211,7 @@ impl<'a, T: Real, M: Model<T> + Sync> FitMany<'a, T, M> {
     ///
     /// # Errors
     ///
-    /// [`FitManyError`] where shapes do not match. What is wrong with a single fit is in its status.
+    /// [`FitManyError`] if shapes do not match or an option is invalid. The error of a single fit is in its status.
     pub fn fit(self) -> Result<ManyFits<T>, FitManyError> {
         if self.model.model.as_parts().is_some() {
             return Err(FitManyError::ComplexModel);

@@ -42,7 +42,7 @@ impl<T: Real> Outcomes<'_, T> {
         self.fill(fit, status, start, nothing, nothing);
     }
 
-    /// A fit whose bounds leave nothing to be fitted to so many points.
+    /// A fit whose bounds leave no free parameter, with this number of points.
     pub(super) fn hold(&mut self, fit: usize, start: &[T], cost: T, points: usize) {
         self.fill(fit, FitStatus::Converged, start, T::ZERO, cost);
         self.degrees_of_freedom[fit - self.first] = points;

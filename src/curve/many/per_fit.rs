@@ -1,4 +1,4 @@
-//! Arrays that are the same for all fits, or not.
+//! Arrays with one row for all fits, or one for each fit.
 
 use ndarray::{
     Array1, Array2, Array3, ArrayView, ArrayView1, ArrayView2, ArrayView3, Axis, CowArray, Ix2, Ix3, RemoveAxis,

@@ -7,7 +7,7 @@ use crate::curve::formula::{Program, program_methods};
 use crate::curve::{Formula, Model};
 use crate::real::Real;
 
-/// A model of the library by its name, or a [`Formula`]: a model that a file can name, and a program choose while it runs.
+/// A model of the library by its name, or a [`Formula`]: a model that a program chooses at run time, and that a file can name.
 ///
 /// ```
 /// use marquardt::{CurveFit, Formula};

@@ -16,7 +16,7 @@ library! {
     /// `prefactor exp(−energy / (R x))` at absolute temperatures `x` in kelvin, with the gas constant `R = 8.314462618 J/(mol K)`:
     /// `energy` is the activation energy in joules per mole.
     ///
-    /// Over a narrow range of temperatures the two are almost the same to the data: expect a correlation near one.
+    /// Over a narrow range of temperatures the two parameters are strongly correlated, with a correlation near 1.
     Arrhenius("arrhenius", "prefactor exp(-energy / (8.314462618 x))") {
         response: |x; prefactor, energy| prefactor * (energy * -(x * real::<S>(GAS_CONSTANT)).recip()).exp(),
         linear: [0],
@@ -27,8 +27,8 @@ library! {
     /// `kB x / h · exp((entropy − enthalpy / x) / R)` at absolute temperatures `x > 0` in kelvin: rate constant in 1/s by the theory of
     /// the transition state (Eyring), with Boltzmann's and Planck's constants and a transmission coefficient of 1.
     ///
-    /// `enthalpy` is the enthalpy of activation in J/mol, `entropy` its entropy in J/(mol K). Over a narrow range of temperatures the
-    /// two are almost the same to the data. H. Eyring, J. Chem. Phys. 3 (1935) 107.
+    /// `enthalpy` is the enthalpy of activation in J/mol, `entropy` its entropy in J/(mol K). Over a narrow range of temperatures the two
+    /// parameters are strongly correlated. H. Eyring, J. Chem. Phys. 3 (1935) 107.
     Eyring("eyring", "2.083661912e10 x exp((entropy - enthalpy / x) / 8.314462618)") {
         response: |x; enthalpy, entropy| {
             let attempts = (x * real::<S>(BOLTZMANN_BY_PLANCK)).ln();

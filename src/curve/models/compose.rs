@@ -17,9 +17,9 @@ const WORTH_DIVIDING: f64 = 0.1;
 
 /// Two models added: the parameters of the first, then those of the second.
 ///
-/// Its [guess](Guess::guess) takes the parts in turn, each from what the other leaves of the data: either one first from
-/// all data or from their ends, or the first from either half, until noise is left, or whichever describes the data best. It solves
-/// for all [linear parameters](Guess::linear_parameters) together.
+/// The [guess](Guess::guess) alternates between the parts: each part is guessed from the residuals of the other, beginning with either part
+/// on all data or on their ends, or with the first part on either half. It stops once the residuals are noise, and otherwise returns the
+/// best of these guesses. All [linear parameters](Guess::linear_parameters) are solved for together.
 ///
 /// ```
 /// use marquardt::CurveFit;
@@ -45,10 +45,10 @@ pub struct Sum<A, B>(
 
 /// Two models multiplied: the parameters of the first, then those of the second.
 ///
-/// Where both have a factor of their own, such as an amplitude, the data determine only the product of the two: fix one.
+/// If both models have an amplitude, the data determine only the product of the two amplitudes: fix one of them.
 ///
-/// Its [guess](Guess::guess) takes one factor from the data as they are, and the other from the data divided by it, where it
-/// is not small; with either one first, whichever describes the data better.
+/// The [guess](Guess::guess) takes one factor from the data, and the other from the data divided by the first, where that is not small.
+/// Both orders are tried, and the better one is kept.
 ///
 /// ```
 /// use marquardt::Model;
@@ -68,7 +68,7 @@ pub struct Product<A, B>(
     pub B,
 );
 
-/// A model whose parameters have a prefix to their names, so that they differ from those of its like in a sum.
+/// A model with a prefix in the names of its parameters, so that they differ from those of another model in a sum.
 ///
 /// ```
 /// use marquardt::Model;

@@ -19,13 +19,15 @@ use crate::real::Real;
 /// # Ok::<(), marquardt::CurveError>(())
 /// ```
 pub trait Guess<T: Real>: Model<T> {
-    /// A start for the fit of these data, one number a parameter. `x` has the predictors row after row, as many for each number of `y`.
+    /// Returns a start for the fit of these data, with one entry for each parameter. `x` has the predictors row by row, and `y` has one
+    /// response for each row.
     ///
-    /// The observations may come in any order. The same data give the same start, and it is finite whatever they are;
-    /// observations that are not finite are passed over.
+    /// The observations may be in any order; those that are not finite are ignored. The start is finite for any data, and the same for the
+    /// same data.
     fn guess(&self, x: &[T], y: &[T]) -> Vec<T>;
 
-    /// The same start for one of many data sets, faster if others were observed at the same `x`: the cache keeps what depends on `x` alone.
+    /// Returns the same start for one of many data sets, faster if others have the same `x`: the cache keeps all values that depend on `x`
+    /// only.
     ///
     /// ```
     /// use marquardt::models::{Gaussian, Guess, GuessCache};
@@ -42,12 +44,13 @@ pub trait Guess<T: Real>: Model<T> {
         self.guess(x, y)
     }
 
-    /// The parameters in which the response is linear while all others stand still: with those at zero, it is zero.
+    /// Indices of the parameters in which the response is jointly linear, with the other parameters constant; the response is zero if all
+    /// of them are zero.
     fn linear_parameters(&self) -> Vec<usize> {
         Vec::new()
     }
 
-    /// Changes parameters so that the responses are `factor` times as large; by default, multiplies the linear ones.
+    /// Changes the parameters so that the responses are multiplied by `factor`; by default, multiplies the linear parameters.
     #[doc(hidden)]
     fn scale_response(&self, start: &mut [f64], factor: f64) {
         self.linear_parameters().into_iter().for_each(|index| start[index] *= factor);

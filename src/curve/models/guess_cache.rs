@@ -17,7 +17,7 @@ pub struct GuessCache(Option<Rc<Grids>>);
 #[derive(Debug, Default)]
 struct Grids {
     kept: RefCell<Vec<Rc<KeptGrid>>>,
-    /// Numbers in all of them.
+    /// Number of entries in all grids.
     numbers: Cell<usize>,
 }
 

@@ -11,7 +11,7 @@ const DEPENDENT: f64 = 1e-10;
 /// Sums of squares of which none that counts was lost.
 const SQUARES: Range<f64> = 1e-250..1e300;
 
-/// Fills in a column: the responses to these parameters, of which one that is linear is one, and the others are zero.
+/// Fills in a column: the responses at these parameters, with one linear parameter at 1 and the other linear ones at 0.
 pub(super) type Column<'c> = dyn FnMut(&[f64], &mut [f64]) + 'c;
 
 /// The fit of data by columns, which orthogonalises them in turn (modified Gram–Schmidt).

@@ -28,7 +28,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Looks at the finite ones of these observations, of which each has the same number of predictors: at the first of these.
+    /// Selects the finite observations, with the first predictor of each; all rows have the same number of predictors.
     pub(super) fn at<T: Real>(x: &[T], y: &[T], cache: &GuessCache) -> Look {
         let width = (x.len() / y.len().max(1)).max(1);
         let finite = zip(x.iter().step_by(width), y).filter(|(x, y)| x.is_finite() && y.is_finite());
@@ -71,7 +71,8 @@ impl Look {
         (floats(&self.x), floats(&self.y))
     }
 
-    /// Returns a start for the data as they came: `start` makes one for the scaled ones, of which `scale` scales the responses.
+    /// Returns a start for the data as given: `start` finds one for the scaled data, and `scale` converts its parameters to the scale of
+    /// the responses.
     pub(super) fn unscaled(
         &self,
         scale: impl FnOnce(&mut [f64], f64),

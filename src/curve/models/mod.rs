@@ -1,9 +1,9 @@
 //! Models ready to fit: with formulas, exact derivatives, and starts from data.
 //!
-//! Each is a [`Model`](crate::Model) of one predictor with named parameters, and finds a start by [`Guess`]. Where lmfit has
-//! the model, names and meaning of the parameters are lmfit's: `amplitude` is the area of a peak. They add and multiply,
-//! with others and with models of one's own; a [prefix](Gaussian::prefixed) tells parameters of like parts apart.
-//! [`Named`] finds them and their sums by name; [`AnyModel`] is one of these, or a formula.
+//! Each is a [`Model`](crate::Model) of one predictor with named parameters, and finds a start by [`Guess`]. Where lmfit has the model,
+//! names and meaning of the parameters are lmfit's: `amplitude` is the area of a peak. Models can be added and multiplied, also with your
+//! own models; a [prefix](Gaussian::prefixed) distinguishes the parameters of equal parts. [`Named`] finds them and their sums by name;
+//! [`AnyModel`] is one of these, or a formula.
 //!
 //! | | |
 //! |---|---|

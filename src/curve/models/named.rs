@@ -11,7 +11,7 @@ use crate::curve::formula::{Program, program_methods};
 use crate::number::{Number, ScalarOf};
 use crate::real::Real;
 
-/// A model of the library by its name, as a program asks for it that lets its users choose.
+/// A model of the library by its name, for programs whose users choose the model.
 ///
 /// ```
 /// use marquardt::CurveFit;
@@ -31,9 +31,9 @@ use crate::real::Real;
 /// Polynomials of a degree from 3 to 9 are named `polynomial3` to `polynomial9`; below are `constant`, `linear` and
 /// `quadratic`.
 ///
-/// Names with `+` between them are the sum of those models, such as a peak on a background. Parameters keep their names
-/// where these differ; a term that has one in common with another has its own name before all of its parameters, numbered
-/// where there are several of its kind.
+/// Names with `+` between them are the sum of those models, such as a peak on a background. Parameters keep their names if these differ. If
+/// two terms have a parameter name in common, the name of the term is put before all of its parameters, with a number if the sum has
+/// several terms of this kind.
 ///
 /// ```
 /// use marquardt::models::Named;

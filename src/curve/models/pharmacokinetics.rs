@@ -1,7 +1,7 @@
 //! Concentrations of a drug at a time `x ≥ 0` after one dose.
 //!
-//! Concentrations alone do not tell a dose from the volume that it is distributed in. Amplitudes are concentrations here: `c0` is
-//! `dose / volume`, or `bioavailability dose / volume` of a dose that is absorbed. Where the dose is known, the volume is `dose / c0`.
+//! Concentrations determine only the ratio of dose and volume of distribution. Amplitudes are therefore concentrations: `c0` is `dose /
+//! volume`, or `bioavailability dose / volume` for a dose that is absorbed. If the dose is known, the volume is `dose / c0`.
 
 use super::BiExponential;
 use super::formula::{library, real};

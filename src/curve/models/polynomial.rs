@@ -33,7 +33,7 @@ library! {
     }
 }
 
-/// `c0 + c1 x + c2 x² + …` to a degree of one's choice, as lmfit's `PolynomialModel`.
+/// `c0 + c1 x + c2 x² + …` of any degree, as lmfit's `PolynomialModel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Polynomial {
     /// The highest power of `x`.

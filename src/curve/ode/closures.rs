@@ -64,10 +64,10 @@ where
 impl<'a> CurveFit<'a, f64, ()> {
     /// Fits the solution of differential equations `dy/dt = f(t, y, b)` to its values at times, with exact derivatives.
     ///
-    /// The closures are the right side, `|t, [y1, y2, …], [b1, b2, …]| [dy1, dy2, …]`, and the initial values,
-    /// `|[b1, b2, …]| [y1, y2, …]`, floats or functions of the parameters, from which unknown initial values follow. They hold at the time
-    /// 0, or the [`initial_time`](CurveFit::initial_time). Times may come in any order, repeat, and precede the initial time. The columns of the
-    /// data are the states, unless [`observed`](CurveFit::observed) says otherwise.
+    /// The closures are the right side, `|t, [y1, y2, …], [b1, b2, …]| [dy1, dy2, …]`, and the initial values, `|[b1, b2, …]| [y1, y2, …]`,
+    /// floats or functions of the parameters, from which unknown initial values follow. They hold at the
+    /// [`initial_time`](CurveFit::initial_time), default 0. Times may be in any order, repeat, and lie before the initial time. The columns
+    /// of the data are the states, unless [`observed`](CurveFit::observed) sets other responses.
     ///
     /// ```
     /// use marquardt::CurveFit;
@@ -90,12 +90,13 @@ impl<'a> CurveFit<'a, f64, ()> {
     /// # Ok::<(), marquardt::CurveError>(())
     /// ```
     ///
-    /// States and their sensitivities, the derivatives by the parameters that are not fixed, are integrated together, by implicit methods for
-    /// one parameter after the other, to the same [`tolerances`](CurveFit::tolerances), 10⁻¹⁰ relatively and 10⁻¹² absolutely; the
-    /// responses alone take the states alone. The [`integrator`](CurveFit::integrator) is DOP853; stiff systems need [`Integrator::Radau`](crate::curve::Integrator::Radau). Where an integration
-    /// fails, as for a solution that grows without bounds, the fit takes a shorter step; at the start, the reason is the error. Right sides
-    /// with jumps between the times, such as doses on the way, may pass unseen: fit the parts as data sets of a
-    /// [`GlobalFit`](crate::GlobalFit). Equations are solved in double precision.
+    /// States are integrated together with their sensitivities, the derivatives with respect to the parameters that are not fixed; implicit
+    /// methods integrate the sensitivities for one parameter after the other. Both have the same [`tolerances`](CurveFit::tolerances), by
+    /// default 10⁻¹⁰ relative and 10⁻¹² absolute. An evaluation without derivatives integrates the states alone. The default
+    /// [`integrator`](CurveFit::integrator) is DOP853; stiff systems need [`Integrator::Radau`](crate::curve::Integrator::Radau). If an
+    /// integration fails, for example because the solution grows without bounds, the fit takes a shorter step; at the start, the reason is
+    /// returned as an error. The integrator may miss jumps of the right side between the times, such as doses: fit the intervals between
+    /// the jumps as data sets of a [`GlobalFit`](crate::GlobalFit). Equations are solved in double precision.
     pub fn differential_equations<'f, F, I, V, const N: usize, const K: usize>(
         derivative: F,
         initial: I,

@@ -205,8 +205,8 @@ impl<E: Equations<L>, const L: usize> CurveFit<'_, f64, FromDifferentialEquation
         self.with_curve(|curve| curve.integration.integrator = integrator)
     }
 
-    /// Sets the relative tolerance of each step, 10⁻¹⁰ by default, and the absolute one, 10⁻¹² (SciPy's `rtol` and `atol`). States that are
-    /// smaller than 10⁻⁶ throughout need a smaller absolute one.
+    /// Sets the relative tolerance of each step, 10⁻¹⁰ by default, and the absolute one, 10⁻¹² (SciPy's `rtol` and `atol`). If a state
+    /// stays below 10⁻⁶, set a smaller absolute tolerance.
     pub fn tolerances(self, relative: f64, absolute: f64) -> Self {
         self.with_curve(|curve| (curve.integration.rtol, curve.integration.atol) = (relative, absolute))
     }

@@ -11,8 +11,8 @@ use crate::curve::{CurveFit, Formula, FormulaError, Rows};
 /// Derivatives that a number carries.
 const LANES: usize = 8;
 
-/// A system of differential equations that is known at run time only: [formulas](Formula) of the right sides, the initial values and the
-/// responses. All names that are no states are parameters, in the order in which they occur. Feature `ode`.
+/// A system of differential equations given at run time: [formulas](Formula) of the right sides, the initial values and the responses. All
+/// names that are no states are parameters, in the order in which they occur. Feature `ode`.
 ///
 /// ```
 /// use marquardt::CurveFit;
@@ -40,7 +40,7 @@ pub struct EquationFormulas {
     observed: Vec<Program>,
 }
 
-/// Reasons why formulas are no system of differential equations.
+/// Errors in the formulas of a system of differential equations.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EquationsError {

@@ -74,7 +74,8 @@ impl PlotAxis {
         PlotAxis { is_reversed, ..self }
     }
 
-    /// Widens one of two linear axes, so that lengths on them are equal where the first is so many times as long as the other.
+    /// Widens one of two linear axes, so that both have the same scale; `ratio` is the length of the first axis divided by that of the
+    /// second.
     pub(super) fn equalize(x: &mut PlotAxis, y: &mut PlotAxis, ratio: f64) {
         let span = |axis: &PlotAxis| (axis.range().end - axis.range().start) * axis.unit;
         let factor = span(y) * ratio / span(x);

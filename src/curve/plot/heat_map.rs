@@ -7,7 +7,8 @@ use ndarray::{Array2, ArrayView2};
 /// Values over a rectangle, which a [`Plot`](super::Plot) draws as colours beside a colour bar: a parameter fitted to each pixel of an image, or
 /// the surface of a curve of two predictors. Feature `plot`.
 ///
-/// Cells of a value that is not finite are grey. Colours span all but the 2 % of values at either end, unless a [range](Self::colors) is given.
+/// Cells whose value is not finite are grey. The range of the colours leaves out 2 % of the values at either end, unless
+/// [`colors`](Self::colors) sets it.
 ///
 /// ```
 /// use marquardt::curve::{HeatMap, Plot};
@@ -73,7 +74,8 @@ impl HeatMap {
         HeatMap { colors: Some((*range.start(), *range.end())), ..self }
     }
 
-    /// Adds points, `(x, y, value)`, as disks of the colours of their values: those that agree with the surface are hard to tell from it.
+    /// Adds points, `(x, y, value)`, as disks in the colours of their values. A disk that agrees with the surface has the same colour as
+    /// the surface.
     pub fn points(mut self, points: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
         self.points.extend(points);
         self

@@ -23,7 +23,8 @@ enum Picture {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LegendPlace {
-    /// Where it covers the fewest points and the least of curves, if it leaves two thirds of the panel; otherwise there is none.
+    /// Place at which the legend covers the fewest points and the least of the curves. There is no legend if it would not leave two thirds
+    /// of the panel.
     #[default]
     Best,
     /// In the upper left corner.

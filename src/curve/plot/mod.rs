@@ -25,9 +25,10 @@ use super::{PlotError, Series};
 
 /// A plot of data with error bars, curves, bands and, in a panel below, residuals. Feature `plot`.
 ///
-/// A legend says what is what where it leaves enough room for the data, unless its [place](Self::legend) is given. Of more points than a picture can show, some thousands are
-/// drawn: those that reach farthest in each column of pixels, and one for each place; the legend says how many. Bands are drawn of 12 series at most, and components of four. So an SVG file stays below 1 MB
-/// for up to 1,000 series of as many points as there may be.
+/// A legend is drawn if it leaves enough room for the data, or if its [place](Self::legend) is set. If there are more points than a picture
+/// can show, some thousands of them are drawn: the extremes of each column of pixels, and one point for each cell of a grid; the legend
+/// states their number. Bands are drawn for at most 12 series, and components for at most 4. An SVG file therefore stays below 1 MB for up
+/// to 1,000 series with any number of points.
 ///
 /// Letters are of the font Noto Sans, a copy of which becomes part of the program: Copyright 2012 Google Inc., under the SIL
 /// Open Font License 1.1. Whoever passes the program on passes on that licence, too. Not available on `wasm32`.
@@ -138,22 +139,22 @@ impl Plot {
         Plot { residual_band: Some(height.abs()), ..self }
     }
 
-    /// Makes the x axis logarithmic, unless all that is drawn lies within a factor of three.
+    /// Makes the x axis logarithmic, unless all values lie within a factor of 3.
     pub fn log_x(self) -> Self {
         Plot { is_x_logarithmic: true, ..self }
     }
 
-    /// Makes the y axis logarithmic, unless all that is drawn lies within a factor of three, but not that of the residuals.
+    /// Makes the y axis logarithmic, unless all values lie within a factor of 3. The axis of the residuals stays linear.
     pub fn log_y(self) -> Self {
         Plot { is_y_logarithmic: true, ..self }
     }
 
-    /// Draws both axes at one scale, unless one is logarithmic, so that circles look round.
+    /// Gives both axes the same scale, so that circles look round; no effect if an axis is logarithmic.
     pub fn equal_scales(self) -> Self {
         Plot { has_equal_scales: true, ..self }
     }
 
-    /// Draws another plot in the right half of the picture. It has labels and a title of its own, and its size does not count.
+    /// Draws another plot in the right half of the picture. It has its own labels and title; its size is ignored.
     pub fn beside(self, right: Plot) -> Self {
         Plot { right: Some(Box::new(right)), ..self }
     }

@@ -9,8 +9,8 @@ use crate::real::Real;
 const POINTS: usize = 10;
 
 impl<T: Real> Profile<T> {
-    /// The profile as a line for a [`Plot`]: signed roots over changes of the parameter in standard errors, which are those of the slope at
-    /// the optimum. Straight for a linear curve. Feature `plot`.
+    /// The profile as a line for a [`Plot`]: signed roots over changes of the parameter, in standard errors (from the slope at the
+    /// optimum). A straight line for a linear curve. Feature `plot`.
     pub fn plot_series(&self) -> Series {
         let points: Vec<(f64, f64)> =
             self.points.iter().map(|point| (point.value.to_f64(), point.tau.to_f64())).collect();

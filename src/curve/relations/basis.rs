@@ -13,7 +13,8 @@ const DEPENDENT: f64 = 1e-16;
 /// Preference for parameters without bounds as those that follow from the value of a relation.
 const PREFERENCE: f64 = 16.0;
 
-/// As many coordinates as free parameters: parameters, and values of relations, of which the other parameters are linear functions.
+/// Coordinates, as many as there are free parameters: some parameters and some values of relations. The other parameters are linear
+/// functions of them.
 #[derive(Debug, Clone)]
 pub(in crate::curve) struct Basis<T> {
     /// The row whose value stands in the place of each free parameter; `None` if that stands for itself.

@@ -35,7 +35,7 @@ pub struct Relation<T> {
     text: Option<String>,
 }
 
-/// Reasons for which a text is no relation.
+/// Errors of a text that is not a relation.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RelationError {

@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-/// Reasons for which a [`StoredFit`](crate::curve::StoredFit) could not be saved, loaded, or given a curve.
+/// Reasons why a [`StoredFit`](crate::curve::StoredFit) could not be saved, loaded, or given a curve.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoredFitError {
-    /// The text is no stored fit.
+    /// The text is not a stored fit.
     #[cfg(feature = "json")]
     #[error("it is no stored fit: {0}")]
     Json(#[from] serde_json::Error),

@@ -18,12 +18,12 @@ use super::{BandPoint, Criteria, Curve, FitInference, FitSummary, Model, Rows, S
 use crate::problem::Evaluated;
 use crate::real::Real;
 
-/// A fit that was saved, feature `serde`: its report, and all that it takes to predict, to draw and to compare it.
+/// A saved fit: its report, and everything needed for predictions, plots and comparisons. Feature `serde`.
 ///
 /// [`FittedCurve::to_stored`](crate::FittedCurve::to_stored) makes one. With the feature `json`, [`save`](Self::save) and
-/// [`load`](Self::load) keep it in a file; any other format of serde will do. Numbers are stored with all their digits: on a processor
-/// with the same vector registers, the loaded fit of a model that was chosen by its [name](crate::models::Named), or of a
-/// [formula](crate::Formula), predicts the same bits as the one that was saved.
+/// [`load`](Self::load) write and read a file; any other format of serde works as well. Numbers are stored with all digits. The loaded fit
+/// of a model chosen by its [name](crate::models::Named), or of a [formula](crate::Formula), predicts the same bits as the saved fit, on a
+/// processor with the same vector registers.
 ///
 /// ```
 /// # #[cfg(feature = "json")] {
@@ -42,10 +42,10 @@ use crate::real::Real;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// [Models of the library](crate::models), their [sums by name](crate::models::Named) and [formulas](crate::Formula) are stored with
-/// the fit. A model of the library that was given by its type is loaded by its name, and evaluated by other code, whose values may
-/// differ in the last digit; [`with_model`](Self::with_model) of the type takes the same code. A model of one's own, or a closure, is not stored: a program that loads such a fit gives it again, by
-/// [`with_model`](Self::with_model) or [`with_curve`](Self::with_curve).
+/// [Models of the library](crate::models), their [sums by name](crate::models::Named) and [formulas](crate::Formula) are stored with the
+/// fit. A model of the library that was given by its type is loaded by its name, and evaluated by other code, whose values may differ in
+/// the last digit; [`with_model`](Self::with_model) with the type restores the same code. Your own models and closures are not stored:
+/// after loading, set them by [`with_model`](Self::with_model) or [`with_curve`](Self::with_curve).
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(into = "StoredRecord<T>", try_from = "StoredRecord<T>", bound = "T: Real")]
 pub struct StoredFit<T: Real> {
@@ -74,7 +74,7 @@ impl<T: Real> StoredFit<T> {
         self.curve.as_ref()?.to_any_model()
     }
 
-    /// Gives the model of a fit that was stored without it, or the type of one that was stored by its name.
+    /// Sets the model of a fit that was stored without it, or the type of a model that was stored by its name.
     ///
     /// # Errors
     ///
@@ -83,8 +83,7 @@ impl<T: Real> StoredFit<T> {
         self.with_curve(FromModel(model))
     }
 
-    /// Gives the curve of a fit that was stored without it. Its parameters must be as many as those of the fit, and come in the same
-    /// order.
+    /// Sets the curve of a fit that was stored without it. It must have the parameters of the fit, in the same order.
     ///
     /// ```
     /// use marquardt::{CurveFit, EvaluationError};
@@ -214,7 +213,7 @@ impl<T: Real> StoredFit<T> {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// Writes a file of JSON, which takes the place of an old one as a whole or not at all.
+    /// Writes the fit as a JSON file. An existing file is replaced as a whole, or not at all.
     ///
     /// # Errors
     ///

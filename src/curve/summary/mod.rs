@@ -10,10 +10,10 @@ pub use parameter::{IntervalSummary, ParameterState, ParameterSummary, PriorSumm
 
 /// Content of the report on a fit.
 ///
-/// `Display` prints it for the terminal, with as many digits as the standard errors leave meaningful, or with twelve significant digits
-/// of each number by `{:.12}`; [`to_markdown`](Self::to_markdown) for a document, and with the feature `json`
-/// `to_json` for other programs. With the feature `serde` it can be serialised; where a format for people has no word for a
-/// number, as JSON has none for infinity, the number becomes `"inf"`, `"-inf"` or `"NaN"`, and is read back as it was.
+/// `Display` prints it for the terminal, with as many digits as the standard errors leave meaningful; `{:.12}` prints 12 significant digits
+/// of each number. [`to_markdown`](Self::to_markdown) writes it for a document, and `to_json` (feature `json`) for other programs. With the
+/// feature `serde` it can be serialised. In text formats that lack infinity or NaN, such as JSON, these numbers become `"inf"`, `"-inf"`
+/// and `"NaN"`, and are read back.
 ///
 /// ```
 /// use marquardt::curve::{FitSummary, ParameterSummary};
@@ -39,9 +39,9 @@ pub struct FitSummary {
     pub title: Option<String>,
     /// The formula of the model.
     pub model: Option<String>,
-    /// Reason for which the solve ended.
+    /// Reason why the solve ended.
     pub status: String,
-    /// True if it ended at a minimum.
+    /// True if the solve ended at a minimum.
     pub is_converged: bool,
     /// Steps taken.
     pub iterations: usize,
@@ -64,9 +64,9 @@ pub struct FitSummary {
     /// Quantities that are computed from the parameters, in order.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub derived: Vec<ParameterSummary>,
-    /// The correlations worth a line, strongest first.
+    /// The largest correlations between parameters, in descending order.
     pub correlations: Vec<CorrelationSummary>,
-    /// Warnings for the reader.
+    /// Warnings about the fit, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ pub struct DataSummary {
 pub struct LossSummary {
     /// Its name.
     pub name: String,
-    /// The residual from which on it is robust.
+    /// Scale of the loss: the size of a residual, divided by its sigma, above which it differs from least squares.
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     pub scale: f64,
 }
@@ -99,9 +99,9 @@ pub struct LossSummary {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FitStatistics {
-    /// Observations in excess of the determined parameters.
+    /// Degrees of freedom: observations minus determined parameters.
     pub degrees_of_freedom: usize,
-    /// The sum of the squares of the residuals, as they are.
+    /// Sum of the squared residuals, without weights.
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     pub residual_sum_of_squares: f64,
     /// `√(residual sum of squares / degrees of freedom)`.
@@ -113,7 +113,7 @@ pub struct FitStatistics {
     /// `χ² / degrees of freedom`.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
     pub reduced_chi_squared: Option<f64>,
-    /// The share of the variance that the curve explains.
+    /// Coefficient of determination `R²`, at most 1.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::serial::optional"))]
     pub r_squared: Option<f64>,
     /// Akaike's information criterion.

@@ -9,7 +9,7 @@ pub struct ParameterSummary {
     /// Its value.
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     pub value: f64,
-    /// Its standard error; infinite where the data do not determine it, NaN where there is none.
+    /// Standard error; infinite if the data do not determine the parameter, NaN if it could not be computed.
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     pub standard_error: f64,
     /// Confidence interval of the true value.
@@ -25,7 +25,7 @@ pub struct ParameterSummary {
     pub upper: Option<f64>,
     /// Its state after the fit.
     pub state: ParameterState,
-    /// The expression that it is tied by.
+    /// Formula of the tie; `None` if the parameter is not tied.
     pub tie: Option<String>,
     /// Its prior.
     pub prior: Option<PriorSummary>,
@@ -48,7 +48,7 @@ pub enum ParameterState {
     AtLowerBound,
     /// The parameter is held by its upper bound: the cost would fall above it.
     AtUpperBound,
-    /// The data say nothing about it.
+    /// The data do not determine the parameter.
     Undetermined,
 }
 
@@ -80,7 +80,7 @@ pub struct PriorSummary {
 }
 
 impl ParameterSummary {
-    /// `|standard error / value|`; `None` where that is no finite number.
+    /// Relative standard error `|standard error / value|`; `None` if it is not finite.
     pub fn relative_error(&self) -> Option<f64> {
         Some((self.standard_error / self.value).abs()).filter(|relative| relative.is_finite())
     }

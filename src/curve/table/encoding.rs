@@ -36,7 +36,7 @@ struct Utf16<R> {
 }
 
 impl<R: BufRead> Utf16<R> {
-    /// Reads so many units, or all that are left.
+    /// Reads this number of units, or all remaining ones.
     fn units(&mut self, count: u64) -> io::Result<Vec<u16>> {
         let mut bytes = Vec::new();
         self.reader.by_ref().take(2 * count).read_to_end(&mut bytes)?;

@@ -24,7 +24,7 @@ use times::Moment;
 
 /// Columns of numbers and texts by name, read from a file of separated values. Feature `csv`.
 ///
-/// | in the file | what becomes of it |
+/// | in the file | result |
 /// |---|---|
 /// | a first line without any number | the names of the columns; without it they are `c1`, `c2`, … |
 /// | lines about the instrument above the heading, or above the first numbers | skipped, and said in [`notes`](Self::notes) |
@@ -38,10 +38,10 @@ use times::Moment;
 /// | `5%`, `−1`, `1.0D+00` | `0.05`, `-1`, `1` |
 /// | dates and times such as `2024-05-01`, `1.5.2024 12:30`, `12:30:00.5` | days since the first date, or seconds since the first time |
 /// | `<0.5`, `1,234`, `03/04/2024` | errors that name an option of [`TableReader`] |
-/// | other text, a number that is not finite such as `1e999` | an error, if the column is asked for as numbers |
+/// | other text, a number that is not finite such as `1e999` | an error, if the column is read as numbers |
 ///
-/// [`TableReader`] reads files that are written in another way. [`filter`](Self::filter) keeps some of the rows, and
-/// [`group_by`](Self::group_by) makes a table of the rows of each sample, compound or patient:
+/// [`TableReader`] has options for other formats. [`filter`](Self::filter) keeps some of the rows, and [`group_by`](Self::group_by) makes a
+/// table for each sample, compound or patient:
 ///
 /// ```
 /// use marquardt::CurveFit;
@@ -120,7 +120,7 @@ impl Table {
         &self.lines
     }
 
-    /// Notes on what was skipped or converted: lines above the heading, units, comments. One sentence each; empty for a plain file.
+    /// Notes on skipped lines and conversions: lines above the heading, units, comments. One sentence each; empty if there were none.
     ///
     /// ```
     /// let table = marquardt::curve::Table::from_reader(
@@ -163,8 +163,8 @@ impl Table {
         Ok(self.find(name)?.label())
     }
 
-    /// Origin that the times of a column count from: a date, `2024-05-01`, for days, and a date with a time of day, `2024-05-01T12:30:00`,
-    /// or a time of day alone for seconds. Nothing for a column without times.
+    /// Origin of the times of a column. Times count days from a date, `2024-05-01`; they count seconds from a date with a time of day,
+    /// `2024-05-01T12:30:00`, or from a time of day. `None` for a column without times.
     ///
     /// # Errors
     ///

@@ -68,7 +68,7 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Finds out about separator and heading by itself.
+    /// Creates a reader that detects separator and heading.
     pub fn new() -> Self {
         Self::default()
     }
@@ -78,14 +78,13 @@ impl TableReader {
         TableReader { separator: Some(separator), ..self }
     }
 
-    /// Says that the first line has the names of the columns (`true`), or data (`false`). By default, a line without numbers is a
-    /// heading.
+    /// Sets whether the first line has the names of the columns (`true`) or data (`false`). Default: a line without numbers is a heading.
     pub fn heading(self, heading: bool) -> Self {
         TableReader { heading: Some(heading), ..self }
     }
 
-    /// Skips the first lines of the file. By default, lines about the instrument are found by themselves: the heading is the line above
-    /// the first rows that have the same number of fields and are numbers.
+    /// Sets the number of lines to skip at the beginning of the file. By default, lines about the instrument are detected: the heading is
+    /// the line above the first rows of numbers with the same number of fields.
     ///
     /// ```
     /// use marquardt::curve::TableReader;
@@ -98,14 +97,14 @@ impl TableReader {
         TableReader { skipped: lines, ..self }
     }
 
-    /// Reads numbers written as `1,5`; the separator must then be another. Default `false`. `1.234` is then no number: it may be meant as
-    /// 1234.
+    /// Sets whether numbers have a decimal comma, such as `1,5`; default `false`. The separator must then be another character, and `1.234`
+    /// is an error, because it may mean 1234.
     pub fn decimal_comma(self, decimal_comma: bool) -> Self {
         TableReader { format: NumberFormat { decimal_comma, ..self.format }, ..self }
     }
 
-    /// Reads numbers whose thousands are separated by this character, such as `1,234.5`. By default they are errors, as `1,234` may be meant
-    /// as 1.234. A space stands for spaces of all kinds.
+    /// Sets the separator of thousands, such as the comma of `1,234.5`. By default such numbers are errors, because `1,234` may mean 1.234.
+    /// A space stands for all kinds of spaces.
     ///
     /// ```
     /// use marquardt::curve::TableReader;
@@ -118,8 +117,8 @@ impl TableReader {
         TableReader { format: NumberFormat { thousands: Some(separator), ..self.format }, ..self }
     }
 
-    /// Texts that mean a missing value besides the usual ones, of which [`Table`] has a list. A number stands for all ways to write it, and
-    /// an asterisk at the end for any text.
+    /// Adds texts that mean a missing value to the default ones, which [`Table`] lists. A number matches all its spellings; an asterisk at
+    /// the end matches any text.
     ///
     /// ```
     /// use marquardt::curve::TableReader;
@@ -140,8 +139,8 @@ impl TableReader {
         TableReader { format: NumberFormat { date_order: Some(order), ..self.format }, ..self }
     }
 
-    /// Keeps these columns alone, by name, or by number, counted from 1, so that a file of many columns takes little memory. The table
-    /// knows the names of the others, but asking for one is an error. By default all are kept.
+    /// Sets the columns to keep, by name, or by number counted from 1, so that a file of many columns takes little memory; default: all.
+    /// The table has the names of the other columns, but reading one of them is an error.
     ///
     /// ```
     /// use marquardt::curve::TableReader;

@@ -16,9 +16,10 @@ pub use warmup::LinearWarmup;
 
 use super::{Hyperparameter, HyperparameterError};
 
-/// A number for every step: the first step, with none before it, gets `at(0)`.
+/// Schedule: a value for every step. The first step has the value `at(0)`.
 ///
-/// A constructor for each kind; the type of that kind has the options. Both are taken wherever a hyperparameter is:
+/// There is a constructor for each kind of schedule; the type of the kind has the options. Both are accepted in the place of a
+/// hyperparameter:
 ///
 /// ```
 /// use marquardt::optim::{Adam, CosineDecay, Optimizer, Schedule};
@@ -35,19 +36,19 @@ use super::{Hyperparameter, HyperparameterError};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Schedule {
-    /// Falls by the same factor in equal times.
+    /// Exponential decay.
     Exponential(ExponentialDecay),
-    /// Jumps between given values.
+    /// Piecewise constant values.
     PiecewiseConstant(PiecewiseConstantDecay),
-    /// Falls along a polynomial.
+    /// Polynomial decay.
     Polynomial(PolynomialDecay),
-    /// Falls as one over the time.
+    /// Inverse time decay.
     InverseTime(InverseTimeDecay),
     /// Falls along half a wave of the cosine.
     Cosine(CosineDecay),
-    /// Falls along half a wave of the cosine, again and again.
+    /// Cosine decay with restarts.
     CosineRestarts(CosineDecayRestarts),
-    /// Rises in a line to where another schedule starts.
+    /// Linear warm-up to the start of another schedule.
     Warmup(LinearWarmup),
 }
 
@@ -98,7 +99,7 @@ macro_rules! schedules {
                 }
             }
 
-            /// Refuses arguments that make no sense. Optimizers call this before they take a schedule.
+            /// Checks the arguments. Optimizers call this before they accept a schedule.
             ///
             /// # Errors
             ///

@@ -19,7 +19,7 @@ pub struct PiecewiseConstantDecay {
 }
 
 impl PiecewiseConstantDecay {
-    /// One value more than boundaries, which ascend.
+    /// Creates a schedule of ascending boundaries, with one value more than boundaries.
     pub fn new(boundaries: impl Into<Vec<u64>>, values: impl Into<Vec<f64>>) -> Self {
         PiecewiseConstantDecay { boundaries: boundaries.into(), values: values.into() }
     }
@@ -28,7 +28,7 @@ impl PiecewiseConstantDecay {
     ///
     /// # Panics
     ///
-    /// Where there are too few values, which no optimizer accepts.
+    /// If there are too few values; optimizers refuse such a schedule.
     pub fn at(&self, step: u64) -> f64 {
         self.values[self.boundaries.partition_point(|&boundary| boundary < step)]
     }

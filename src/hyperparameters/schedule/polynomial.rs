@@ -6,7 +6,7 @@ use crate::hyperparameters::HyperparameterError;
 /// `(initial_learning_rate − end_learning_rate) · (1 − step / decay_steps)^power + end_learning_rate`, and
 /// `end_learning_rate` after `decay_steps`.
 ///
-/// With `cycle` it starts again, with `decay_steps` as often as it takes to reach beyond `step`.
+/// With `cycle`, the decay restarts: `decay_steps` is replaced by its smallest multiple that is at least `step`.
 ///
 /// ```
 /// use marquardt::optim::PolynomialDecay;

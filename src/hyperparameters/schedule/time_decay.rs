@@ -26,7 +26,8 @@ pub type ExponentialDecay = TimeDecay<false>;
 /// ```
 pub type InverseTimeDecay = TimeDecay<true>;
 
-/// A decay by `decay_rate` in `decay_steps`: the factor, or what the denominator grows by.
+/// Decay with a rate for each `decay_steps` steps: the factor of an exponential decay, or the increase of the denominator of an inverse
+/// time decay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TimeDecay<const INVERSE: bool> {

@@ -3,7 +3,7 @@
 use super::{require_finite, require_steps};
 use crate::hyperparameters::{Hyperparameter, HyperparameterError};
 
-/// Rises in a line from `initial_learning_rate` to where another schedule starts, in `warmup_steps`, and then follows it.
+/// Rises linearly from `initial_learning_rate` to the start of another schedule, in `warmup_steps` steps, and then follows that schedule.
 ///
 /// ```
 /// use marquardt::optim::{ExponentialDecay, LinearWarmup};

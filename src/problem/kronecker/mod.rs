@@ -1,4 +1,4 @@
-//! Losses whose Gauss–Newton matrix is approximated layer by layer, by Kronecker products of two small matrices.
+//! Losses whose Gauss–Newton matrix is approximated, for each layer, by a Kronecker product of two small matrices.
 
 mod block;
 pub(crate) mod cost;
@@ -93,7 +93,7 @@ pub trait KroneckerFactored<T: Real> {
 pub struct FactorSample<'a, T> {
     /// Destination of the factors.
     pub factors: &'a mut KroneckerFactors<T>,
-    /// Part of the rows that they are estimated from, in `(0, 1]`.
+    /// Fraction of the rows used for the estimate, in `(0, 1]`.
     pub share: f64,
     /// Source of the random signs: a seed and a count of steps.
     pub signs: [u64; 2],
@@ -108,7 +108,7 @@ pub enum NotKroneckerFactored {
         "the objective does not consist of layers, of which Kronecker factors are formed: take another optimizer, such as LevenbergMarquardt"
     )]
     Layers,
-    /// The samples of a batch are of several sets, with losses of their own.
+    /// The batch contains several sets of samples, each with its own losses.
     #[error("a batch of several sets of samples has no Kronecker factors: take another optimizer")]
     SampleSets,
     /// The loss has no Gauss–Newton form.

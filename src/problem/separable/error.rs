@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::problem::EvaluationError;
 
-/// Reasons for which parameters cannot be eliminated.
+/// Reasons why parameters cannot be eliminated.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SeparableError {
@@ -22,10 +22,10 @@ pub enum SeparableError {
         /// Its name.
         name: String,
     },
-    /// Points are on a manifold, where nothing is linear.
+    /// The problem is on a manifold, where residuals are not linear.
     #[error("a problem on a manifold has no linear parameters")]
     OnManifold,
-    /// A parameter has bounds, which its best value need not keep.
+    /// A parameter has bounds; its optimal value may lie outside of them.
     #[error("{name:?} has the bounds {lower} and {upper}, and so cannot be eliminated")]
     Bounded {
         /// Its name.
@@ -38,7 +38,7 @@ pub enum SeparableError {
     /// The residuals are affine in no parameter, or none was named.
     #[error("there is no linear parameter to eliminate")]
     NoLinearParameters,
-    /// The residuals are affine in all parameters together, so that nothing is left to iterate on.
+    /// The residuals are affine in all parameters: there is no nonlinear parameter.
     #[error("all parameters are linear; `LevenbergMarquardt::minimize_separable` solves for them directly")]
     AllLinear,
     /// The point to look at has the wrong number of parameters.
@@ -52,7 +52,7 @@ pub enum SeparableError {
     /// A residual or derivative is NaN or infinite at the point to look at.
     #[error("a residual or derivative is not finite at this point")]
     NonFinite,
-    /// The rows are spread over ranks, of which none has all to eliminate parameters with.
+    /// The rows are distributed over ranks; parameters can be eliminated only if all rows are on one rank.
     #[error("parameters are eliminated where all rows are on one rank, but they are spread over {ranks}")]
     SpreadOut {
         /// Number of ranks.

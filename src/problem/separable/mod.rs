@@ -15,11 +15,11 @@ use crate::kernels::column_space::ColumnSpace;
 use crate::kernels::vector::all_finite;
 use crate::real::Real;
 
-/// A least-squares problem over only some of its parameters, `α`: those that its residuals are affine in, `c`, are
-/// eliminated. For each `α` they take the values `c(α)` that are best, which is a linear problem, solved directly.
+/// A least-squares problem over its nonlinear parameters `α`. The parameters `c` in which the residuals are affine are eliminated: for each
+/// `α` they take their optimal values `c(α)`, the solution of a linear least-squares problem.
 ///
-/// Its minima are those of the whole problem, reached in fewer iterations, and no start is needed for `c`. Amplitudes,
-/// offsets and polynomial coefficients are such parameters. [`detect`](Self::detect) finds them;
+/// The minima are those of the whole problem and are reached in fewer iterations; `c` needs no start. Amplitudes, offsets and polynomial
+/// coefficients are such parameters. [`detect`](Self::detect) finds them;
 /// [`LevenbergMarquardt::minimize_separable`](crate::LevenbergMarquardt::minimize_separable) does all in one call.
 ///
 /// # Algorithm

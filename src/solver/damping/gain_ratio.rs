@@ -1,4 +1,4 @@
-//! Nielsen's form: the damping follows the gain ratio smoothly.
+//! Nielsen's rule: the damping is a smooth function of the gain ratio.
 
 use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use crate::real::Real;
@@ -24,16 +24,16 @@ const LARGE_INCREASE: f64 = 4.0;
 /// The damping to begin with.
 pub(in crate::solver) const INITIAL: f64 = 0.1;
 
-/// Damping by the gain ratio `ρ` (Nielsen 1999), undamped where the linear model has proved itself.
+/// Damping by the gain ratio `ρ` (Nielsen 1999), with undamped steps while the linear model predicts well. The default.
 ///
-/// An accepted step multiplies `λ` by `max(1/3, 1 − (2ρ − 1)³)`; a rejected one by 2, the next by 4, then 8, and so on.
-/// One factorisation a trial, and few rejections once under way.
+/// An accepted step multiplies `λ` by `max(1/3, 1 − (2ρ − 1)³)`. The first rejected step multiplies it by 2, the next in a row by 4, then
+/// 8, and so on. Each trial takes one factorisation.
 ///
-/// `λ` takes its time to fall. So the Gauss–Newton step is tried at the start and after two steps in a row whose gain was
-/// within 10 % of one, provided that it is no longer than the last step (at the start, than the start point itself). If
-/// it fails, `λ` stands where it stood. If it is longer, `λ` falls at once to where the step is about twice as long as the last, as
-/// with a trust region whose radius doubles: up to three more factorisations, and fewer linearisations. That is left out where the
-/// Jacobian is not formed, since factorisations are most of the work there.
+/// `λ` alone would fall slowly. Therefore the Gauss–Newton step is tried at the start, and after two consecutive steps with a gain ratio
+/// within 10 % of 1, if it is no longer than the last step (at the start, than the start point itself). If it fails, `λ` returns to its
+/// value. If the Gauss–Newton step is longer than that, `λ` is lowered until the step is about twice as long as the last one, as with a
+/// trust region whose radius doubles. This takes up to 3 more factorisations, and saves linearisations. It is skipped if the Jacobian is
+/// not formed, because factorisations are then most of the work.
 ///
 /// Measured with the default scaling and acceleration: all 54 NIST runs are solved with an initial `λ` of 0.003, 0.01, 0.03, 0.05,
 /// 0.07, 0.1 or 0.2; with 0.02 and 0.15 MGH17's far start takes more than 1,000 iterations. Hard starts of 20 overlapping
@@ -60,8 +60,8 @@ impl<T: Real> Default for GainRatio<T> {
 }
 
 impl<T: Real> GainRatio<T> {
-    /// Starts with `λ = initial`, in units of the scaling `D²`, or of the mean of the squared lengths of the columns where a training does not
-    /// form them.
+    /// Creates the policy with the initial damping `λ = initial`, a positive number, in units of the scaling `D²`; in a training that does
+    /// not form the Jacobian, in units of the mean of the squared column norms.
     pub fn new(initial: T) -> Self {
         GainRatio {
             initial,
@@ -74,7 +74,7 @@ impl<T: Real> GainRatio<T> {
         }
     }
 
-    /// Nielsen's rule alone, which never leaves out the damping.
+    /// Creates the policy by Nielsen's rule alone, without undamped steps.
     pub fn nielsen(initial: T) -> Self {
         GainRatio { undamped: false, ..Self::new(initial) }
     }

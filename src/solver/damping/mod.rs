@@ -34,12 +34,12 @@ pub trait DampedSystem<T: Real> {
     /// `‖D⁻¹Jᵀr‖`, the length of the gradient in the scaled variables: with it `‖Dδ‖ ≤ ‖D⁻¹Jᵀr‖ / λ`.
     fn gradient_norm(&mut self) -> T;
 
-    /// Steps keep bounds. The length `‖Dδ‖` still falls with `λ`, but is no convex function of it.
+    /// Returns true if steps are limited by bounds. The length `‖Dδ‖` still falls with `λ`, but is not a convex function of it.
     fn is_bounded(&self) -> bool {
         false
     }
 
-    /// Another solve takes little next to a linearisation, as it does unless the Jacobian is not formed.
+    /// Returns true if another solve costs little compared with a linearisation, which holds if the Jacobian is formed.
     fn is_cheap(&self) -> bool {
         true
     }
@@ -48,15 +48,15 @@ pub trait DampedSystem<T: Real> {
 /// Outcome of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<T> {
-    /// The damping it was made with.
+    /// Damping `λ` of the step.
     pub lambda: T,
     /// Its length `‖Dδ‖`, before training applies a learning rate, momentum or clipping.
     pub length: T,
-    /// The derivative of the cost along it at its start, `(Jᵀr)ᵀδ`, negative.
+    /// Derivative of the cost along the step at its start, `(Jᵀr)ᵀδ`; negative.
     pub slope: T,
     /// Reduction of the cost that the linear model predicted.
     pub predicted: T,
-    /// The reduction that came, negative when the cost rose; `-∞` when the trial point could not be used.
+    /// Actual reduction of the cost, negative if the cost rose; `-∞` if the trial point could not be used.
     pub actual: T,
     /// The step was taken.
     pub accepted: bool,
@@ -78,9 +78,8 @@ impl<T: Real> Trial<T> {
 
 /// A rule for the damping.
 ///
-/// Implement it to bring a rule of your own to
-/// [`LevenbergMarquardt::with_damping`](crate::LevenbergMarquardt::with_damping). Solvers are shared by threads, and so are
-/// policies. For training, a policy owns all that it refers to.
+/// Implement it to use your own rule with [`LevenbergMarquardt::with_damping`](crate::LevenbergMarquardt::with_damping). Threads share
+/// solvers and their policies, hence `Send + Sync`. In training, a policy must not borrow (`'static`).
 ///
 /// ```
 /// use marquardt::LevenbergMarquardt;
@@ -115,23 +114,24 @@ impl<T: Real> Trial<T> {
 /// # Ok::<(), marquardt::SolveError>(())
 /// ```
 pub trait DampingPolicy<T: Real>: Clone + Send + Sync {
-    /// Forgets the past; `scaled_start` is `‖Dx‖` at the start.
+    /// Resets the policy; `scaled_start` is `‖Dx‖` at the start.
     fn start(&mut self, scaled_start: T);
 
     /// Chooses the damping for the next step, leaving `system` solved with it.
     ///
-    /// An error means that even this damping leaves the system too close to singular; the engine then turns to QR or
-    /// calls [`damp_more`](Self::damp_more) and asks again.
+    /// An error means that the system is too close to singular even with this damping; the solver then switches to QR, or calls
+    /// [`damp_more`](Self::damp_more) and this method again.
     fn damp(&mut self, system: &mut dyn DampedSystem<T>) -> Result<T, IllConditioned>;
 
-    /// Learns from a trial.
+    /// Updates the damping by the outcome of a trial.
     fn update(&mut self, trial: &Trial<T>);
 
-    /// Damps the next step more than the last, which could not be solved for.
+    /// Raises the damping after a step that could not be solved for.
     fn damp_more(&mut self);
 
-    /// Takes back part of the last increase, which left no step that rounding shows: a smaller one may have been enough. Returns
-    /// `false`, and changes nothing, where it was too small to have passed over anything. By default it always does.
+    /// Lowers the damping again if its last increase made the step too short to exceed rounding errors; a smaller increase may be
+    /// sufficient. Returns `false`, and changes nothing, if the increase was too small for that. The default implementation returns
+    /// `false`.
     fn relax(&mut self) -> bool {
         false
     }
@@ -141,7 +141,7 @@ pub trait DampingPolicy<T: Real>: Clone + Send + Sync {
         let _ = numbers;
     }
 
-    /// Takes over saved numbers, and returns whether they can be its own.
+    /// Restores saved numbers. Returns false if they do not belong to this policy.
     fn restore(&mut self, numbers: &[f64]) -> bool {
         numbers.is_empty()
     }

@@ -1,12 +1,12 @@
-//! Marquardt's form: the damping goes up or down by fixed factors.
+//! Marquardt's rule: fixed factors raise and lower the damping.
 
 use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use crate::real::Real;
 
 /// Damping by fixed factors (Marquardt 1963): divided after an accepted step, multiplied after a rejected one.
 ///
-/// `up = down = 10` is the classic; raising little and lowering much (`up = 2`, `down = 5`) is *delayed gratification*
-/// (Transtrum & Sethna 2012), which keeps to the floor of curved valleys.
+/// `up = down = 10` is Marquardt's choice. `up = 2` with `down = 5` is *delayed gratification* (Transtrum & Sethna 2012): steps stay short
+/// enough to follow the floor of a curved valley.
 #[derive(Debug, Clone, Copy)]
 pub struct Multiplicative<T> {
     initial: T,
@@ -22,7 +22,8 @@ impl<T: Real> Default for Multiplicative<T> {
 }
 
 impl<T: Real> Multiplicative<T> {
-    /// Starts with `λ = initial`, in units of the scaling `D²`, or of the mean of the squared lengths of the columns where a training does not form them; `up` and `down` are factors greater than one.
+    /// Creates the policy with the initial damping `λ = initial`, a positive number, in units of the scaling `D²`; in a training that does
+    /// not form the Jacobian, in units of the mean of the squared column norms. `up` and `down` are factors greater than 1.
     pub fn new(initial: T, up: T, down: T) -> Self {
         Multiplicative { initial, up, down, lambda: initial }
     }

@@ -1,4 +1,4 @@
-//! Moré's form: a radius for the step, and the damping that keeps it.
+//! Moré's trust region: a radius limits the step, and the damping follows from it.
 
 use super::{DampedSystem, DampingPolicy, IllConditioned, Trial};
 use crate::real::Real;
@@ -14,12 +14,12 @@ const SHORTEST: f64 = 0.1;
 
 /// A trust region `‖Dδ‖ ≤ Δ` (Moré 1978, as in MINPACK).
 ///
-/// If the Gauss–Newton step lies within, it is taken undamped. Otherwise `λ > 0` solves the secular equation
-/// `‖Dδ(λ)‖ = Δ` to 10 % by a safeguarded Newton iteration, two or three factorisations as a rule. The radius follows the
-/// gain ratio, by interpolation when the cost rose.
+/// If the Gauss–Newton step lies within the region, it is taken undamped. Otherwise `λ > 0` solves the secular equation `‖Dδ(λ)‖ = Δ` to 10
+/// %, by a safeguarded Newton iteration with usually 2 or 3 factorisations. The gain ratio changes the radius; if the cost rose,
+/// interpolation sets it.
 ///
-/// Undamped near the solution. Each trial costs a few factorisations more than the other policies, which matters when
-/// these outweigh the Jacobian.
+/// Near the solution, steps are undamped. Each trial takes a few factorisations more than with the other policies, which matters if a
+/// factorisation costs more than the Jacobian.
 #[derive(Debug, Clone, Copy)]
 pub struct TrustRegion<T> {
     factor: T,
@@ -35,7 +35,7 @@ impl<T: Real> Default for TrustRegion<T> {
 }
 
 impl<T: Real> TrustRegion<T> {
-    /// The first radius is `factor · ‖Dx‖` at the start, or `factor` where that is zero.
+    /// Creates the policy with the first radius `factor · ‖Dx‖` at the start, or `factor` if `‖Dx‖` is 0.
     pub fn new(factor: T) -> Self {
         TrustRegion { factor, radius: factor, lambda: T::ZERO, untried: true }
     }

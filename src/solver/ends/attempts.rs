@@ -6,7 +6,7 @@ use crate::real::Real;
 use crate::solver::damping::Trial;
 use crate::solver::descent::{Descent, DescentParts, Ends};
 
-/// A trial that is taken ends the step, and so do so many that are not.
+/// An accepted trial ends the step; so does the largest number of rejected trials.
 pub(in crate::solver) struct BatchAttempts {
     /// Trials at most.
     pub(in crate::solver) most: usize,

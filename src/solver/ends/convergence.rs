@@ -25,7 +25,7 @@ const VANISHED: f64 = 0.85;
 /// Share of the start that steps beside a root do not exceed.
 const SHORT: f64 = 1e-4;
 
-/// Reasons for which a single rank may stop, unknown to the others.
+/// Reasons why a single rank may stop, unknown to the others.
 const STOP_REQUESTS: [Status; 3] = [Status::Cancelled, Status::MaxEvaluations, Status::TimeLimit];
 
 /// Stopping criteria of a full solve, and the count of its trials.
@@ -122,7 +122,7 @@ impl<'s, T: Real, V: AsRef<[T]> + AsMut<[T]>> Convergence<'s, T, V> {
         }
     }
 
-    /// Returns the reason for which this rank would stop; others need not know it.
+    /// Returns the reason why this rank would stop; others need not know it.
     #[inline]
     fn stop_reason<E: Evaluation<T>>(&self, evaluation: &E) -> Option<Status> {
         let settings = self.settings;
@@ -214,7 +214,7 @@ fn stop<T: Real, E: Evaluation<T>>(evaluation: &mut E, status: Status) -> Option
     evaluation.stop(reason).then_some(status)
 }
 
-/// Reason for which the ranks have agreed to stop.
+/// Reason why the ranks have agreed to stop.
 #[inline]
 pub(in crate::solver) fn agreed_stop<T: Real, E: Evaluation<T>>(evaluation: &E) -> Option<Status> {
     evaluation.stopped().map(|reason| STOP_REQUESTS[reason])

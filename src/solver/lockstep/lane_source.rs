@@ -39,7 +39,7 @@ pub(crate) struct LaneResult<T, const N: usize> {
     pub(crate) gram: [[T; N]; N],
     /// For each parameter, true if a bound holds it.
     pub(crate) held: [bool; N],
-    /// Reason for which it ended.
+    /// Reason why it ended.
     pub(crate) status: FitStatus,
     /// Trial steps.
     pub(crate) iterations: usize,

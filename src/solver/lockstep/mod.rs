@@ -5,11 +5,11 @@
 //! lane. A lane whose problem has ended takes the next one at once. Lanes are independent, so that a problem ends with the same bits
 //! whatever its neighbours are.
 //!
-//! Damping and scaling are those of a full solve at its defaults ([`GainRatio`](super::damping::GainRatio), a fading maximum),
-//! without acceleration. A problem converges where the undamped step predicts too little a reduction to be worth taking (its length is then
-//! a tiny part of the standard errors; Bates & Watts 1981), and where each parameter by itself passes the first-order test.
-//! Where a damped step predicts as little, the undamped step is tried next, with renewed scaling. Problems that the normal equations do
-//! not decide are left to the full engine.
+//! Damping and scaling are those of a full solve at its defaults ([`GainRatio`](super::damping::GainRatio), a fading maximum), without
+//! acceleration. A problem converges where the undamped step predicts too little a reduction to be worth taking (its length is then a tiny
+//! part of the standard errors; Bates & Watts 1981), and where each parameter by itself passes the first-order test. Where a damped step
+//! predicts as little, the undamped step is tried next, with renewed scaling. Problems that the normal equations cannot decide are repeated
+//! by the full solver.
 
 mod box_constrained;
 mod damping;

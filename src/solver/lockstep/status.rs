@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Reason for which a fit ended. Its best point is kept for every one of these.
+/// Reason for the end of a fit. The best point is kept for every status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum FitStatus {
@@ -12,7 +12,7 @@ pub enum FitStatus {
     Converged,
     /// Converged to a minimum at which the data do not determine some parameters: their standard errors are infinite.
     Undetermined,
-    /// The trial steps were used up.
+    /// The limit of trial steps was reached.
     MaxIterations,
     /// No step lowers the cost, but the gradient is not zero.
     NoProgress,
@@ -25,9 +25,9 @@ pub enum FitStatus {
     /// The model is NaN or infinite at the start, or not positive although it is the mean of a count, or the start is NaN or infinite;
     /// there was no fit.
     NonFiniteStart,
-    /// The squares of the residuals or of the derivatives overflow: the data need other units. There was no fit.
+    /// The squares of the residuals or of the derivatives overflow: choose other units. There was no fit.
     Overflow,
-    /// The squares of residuals that are not zero underflow, so that nothing can be said: the data need other units.
+    /// The squares of nonzero residuals underflow, so that no result can be computed: choose other units.
     Underflow,
     /// The start is beyond the bounds; there was no fit.
     StartOutOfBounds,

@@ -9,10 +9,10 @@ use crate::solver::system::StepSystem;
 
 /// Policy of the second-order step correction (geodesic acceleration, Transtrum & Sethna 2012).
 ///
-/// Long curved valleys make plain steps short. The correction follows the curve, for one second directional derivative
-/// of the residuals (exact with [`AutoDiff`](crate::AutoDiff), else one more evaluation) and, where the Jacobian does not
-/// fit one tile of the cache, one more pass over it. A problem with a cost of its own
-/// ([`Capabilities::cost_of`](crate::problem::Capabilities::cost_of)) has to know that derivative itself; without it, its steps are not corrected.
+/// In long curved valleys plain steps are short. The correction follows the curvature of the valley. It takes one second directional
+/// derivative of the residuals (exact with [`AutoDiff`](crate::AutoDiff), otherwise one more evaluation) and, if the Jacobian does not fit
+/// into one tile of the cache, one more pass over it. A problem with its own loss
+/// ([`Capabilities::cost_of`](crate::problem::Capabilities::cost_of)) must provide this derivative; otherwise its steps are not corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Acceleration {
@@ -21,8 +21,8 @@ pub enum Acceleration {
     /// Enabled after a step with a gain ratio below 0.75; disabled once the correction is below 2 % of the step. The default.
     #[default]
     WhereCurved,
-    /// Every step, for paths that stay curved, as those of networks that solve differential equations. Where the
-    /// correction would be longer than three quarters of the step, the step is plain instead of rejected.
+    /// Every step, for problems whose path stays curved, such as networks that solve differential equations. Where the correction would be
+    /// longer than three quarters of the step, the step is plain instead of rejected.
     Always,
 }
 

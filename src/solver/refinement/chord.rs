@@ -31,7 +31,7 @@ impl<T: Real> ChordCorrections<T> {
     /// No corrections.
     pub(in crate::solver) const NONE: Self = ChordCorrections { most: 0, residuals: Vec::new(), step: Vec::new() };
 
-    /// At most so many corrections of a trial, for a problem of `m` residuals here and `n` parameters.
+    /// Creates the refinement with the largest number of corrections of a trial, for `m` residuals on this rank and `n` parameters.
     pub(in crate::solver) fn new(most: usize, m: usize, n: usize) -> Self {
         if most == 0 {
             return Self::NONE;

@@ -17,7 +17,7 @@ use crate::problem::Evaluated;
 use crate::real::Real;
 
 pub(super) trait Refinement<T: Real> {
-    /// Changes the step before it is tried; returns the reason for which it must not be.
+    /// Changes the step before it is tried; returns the reason why it must not be.
     fn refine(&mut self, system: &mut impl StepSystem<T>, trial: &mut Trial<T>) -> Evaluated<Option<Refusal>>;
 
     /// The cost at the trial point.

@@ -8,10 +8,10 @@ use crate::pass_on::{behind_pointer, pass_on};
 use crate::real::Real;
 use crate::train::{CallbackError, Logs};
 
-/// Looks on at a training, and may change the variables and the optimizer's hyperparameters, or stop it.
+/// Observer of a training, which may change the variables and the hyperparameters of the optimizer, or stop the training.
 ///
-/// Callbacks are called in the order in which they were added. An error of one ends the training. Over several ranks, they
-/// are called on each, and should do the same there, but for what only the [first](Context::is_root) does.
+/// Callbacks are called in the order in which they were added. An error of a callback ends the training. With several ranks, callbacks are
+/// called on every rank and must do the same on all, except for work of the [first rank](Context::is_root) alone, such as writing files.
 ///
 /// ```
 /// use marquardt::{LevenbergMarquardt, Variables};
@@ -62,7 +62,7 @@ pub trait Callback<T: Real> {
     /// Its name, in snake case.
     fn name(&self) -> &str;
 
-    /// Called before the first epoch; or, where a training is [resumed](Context::is_resumed), after [`restore`](Self::restore).
+    /// Called before the first epoch, or, if a training is [resumed](Context::is_resumed), after [`restore`](Self::restore).
     ///
     /// # Errors
     ///
@@ -92,8 +92,8 @@ pub trait Callback<T: Real> {
         Ok(())
     }
 
-    /// Called when the optimizer made no step because of an error. A callback that [stops](Context::stop) the training here makes
-    /// a reason to stop of the error.
+    /// Called if the optimizer returned an error instead of a step. If a callback [stops](Context::stop) the training here, the error
+    /// becomes a reason to stop.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ pub trait Callback<T: Real> {
         Ok(())
     }
 
-    /// Called after an epoch and its validation. What is added to the logs goes into the history.
+    /// Called after an epoch and its validation. Entries added to the logs become part of the history.
     ///
     /// # Errors
     ///

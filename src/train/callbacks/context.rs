@@ -14,9 +14,9 @@ pub struct Context<'c, T: Real> {
     pub optimizer: &'c mut dyn Optimizer<T>,
     /// Logs of the epochs before this one.
     pub history: &'c History,
-    /// The epoch, counted from 0; as many as there are, after the last.
+    /// Index of the epoch, counted from 0; after the last epoch, the number of epochs.
     pub epoch: usize,
-    /// Number of epochs that the training is to have.
+    /// Number of epochs of the training.
     pub epochs: usize,
     /// Minibatches of the epoch that are done.
     pub batch: usize,
@@ -37,7 +37,7 @@ impl<T: Real> Context<'_, T> {
         self.stop = Some(reason.into());
     }
 
-    /// Reason for which the training ended; `None` before its end.
+    /// Reason why the training ended; `None` before its end.
     pub fn stop_reason(&self) -> Option<&StopReason> {
         self.stop_reason
     }
@@ -47,8 +47,8 @@ impl<T: Real> Context<'_, T> {
         self.is_resumed
     }
 
-    /// Returns true if this is the rank that prints, draws and writes files: the first of several, or the only one. Callbacks are
-    /// called on all ranks, and should otherwise do the same everywhere; where one fails or stops the training, it ends on all.
+    /// Returns true on the rank that prints, draws and writes files: the first rank, or the only one. Callbacks are called on all ranks and
+    /// must otherwise do the same on all. If a callback fails or stops the training on one rank, the training ends on all.
     pub fn is_root(&self) -> bool {
         self.is_root
     }

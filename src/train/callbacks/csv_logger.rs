@@ -10,8 +10,8 @@ use crate::train::{CallbackError, Logs};
 
 /// Writes a line of comma-separated values for each epoch, feature `csv`. As Keras' `CSVLogger`.
 ///
-/// The first line has the names. A resumed training goes on with the same file: lines that were written after its
-/// checkpoint are taken back. Of several ranks the first writes.
+/// The first line has the names. A resumed training continues the same file: lines written after its checkpoint are removed. With several
+/// ranks, the first rank writes.
 #[derive(Debug)]
 pub struct CsvLogger {
     path: PathBuf,
@@ -22,7 +22,7 @@ pub struct CsvLogger {
 }
 
 impl CsvLogger {
-    /// Into this file, which is written anew.
+    /// Creates a logger for this file, which is overwritten.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         CsvLogger { path: path.into(), names: Vec::new(), bytes: 0, writer: None }
     }

@@ -1,4 +1,4 @@
-//! Stopping when nothing gets better.
+//! Early stopping without improvement.
 
 use super::monitor::Monitor;
 use super::{Callback, CallbackState, Context, Mode};
@@ -24,7 +24,7 @@ pub struct EarlyStopping<T> {
 }
 
 impl<T: Real> EarlyStopping<T> {
-    /// Stops after the first epoch in which this has not improved.
+    /// Creates a callback that stops after the first epoch without an improvement of this entry of the logs, such as `val_loss`.
     pub fn monitor(name: impl Into<String>) -> Self {
         EarlyStopping {
             monitor: Monitor::new(name, 0.0),
@@ -40,13 +40,13 @@ impl<T: Real> EarlyStopping<T> {
         }
     }
 
-    /// Epochs without improvement after which the training is stopped; 0 unless set, which is as 1.
+    /// Sets the number of epochs without improvement after which the training stops; default 0, which means 1.
     pub fn with_patience(mut self, patience: usize) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Least improvement that counts; 0 unless set.
+    /// Sets the smallest change that counts as an improvement; default 0.
     pub fn with_min_delta(mut self, min_delta: f64) -> Self {
         self.monitor.min_delta = min_delta;
         self
@@ -58,19 +58,19 @@ impl<T: Real> EarlyStopping<T> {
         self
     }
 
-    /// A value that must be improved on for the patience to begin anew.
+    /// Sets a baseline: the count of epochs without improvement restarts only if the value is better than this. Default: none.
     pub fn with_baseline(mut self, baseline: f64) -> Self {
         self.baseline = Some(baseline);
         self
     }
 
-    /// The first epoch that counts; 0 unless set.
+    /// Sets the first epoch that is counted; default 0.
     pub fn with_start_from_epoch(mut self, epoch: usize) -> Self {
         self.start_from_epoch = epoch;
         self
     }
 
-    /// Restores the variables of the best epoch at the end; `false` unless set.
+    /// Enables restoring the variables of the best epoch at the end; default `false`.
     pub fn with_restore_best_weights(mut self, restore_best_weights: bool) -> Self {
         self.restore_best_weights = restore_best_weights;
         self
@@ -86,7 +86,7 @@ impl<T: Real> EarlyStopping<T> {
         self.best_epoch
     }
 
-    /// The epoch after which it stopped the training, if it did.
+    /// Epoch after which this callback stopped the training; `None` if it did not.
     pub fn stopped_epoch(&self) -> Option<usize> {
         self.stopped_epoch
     }

@@ -11,10 +11,9 @@ use crate::train::{CallbackError, Logs};
 /// Saves the variables at regular numbers of epochs, or when a number of the logs is the best so far, in the safetensors
 /// format, feature `safetensors`. As Keras' `ModelCheckpoint` for weights.
 ///
-/// In the path `{epoch}` stands for the number of the epoch, counted from 0, and the name of a number in the logs, such as
-/// `{val_loss}`, for that number to six digits. A file is replaced as a whole, as by
-/// [`save_safetensors`](crate::Variables::save_safetensors); a folder that takes no files is an error before the first
-/// epoch. Of several ranks the first writes.
+/// In the path `{epoch}` stands for the number of the epoch, counted from 0, and the name of a number in the logs, such as `{val_loss}`,
+/// for that number to six digits. A file is replaced as a whole, as by [`save_safetensors`](crate::Variables::save_safetensors). If the
+/// folder is not writable, the training fails before the first epoch. With several ranks, the first rank writes.
 #[derive(Debug, Clone)]
 pub struct ModelCheckpoint {
     path: PathBuf,
@@ -49,7 +48,7 @@ impl ModelCheckpoint {
         self
     }
 
-    /// A value that the first must improve on.
+    /// Sets a threshold for the first saved value, which must be better than this; default: none.
     pub fn with_initial_value_threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
         self

@@ -1,4 +1,4 @@
-//! One of the numbers in the logs, and what is an improvement of it.
+//! Monitored entries of the logs.
 
 use super::Context;
 use crate::real::Real;
@@ -13,7 +13,7 @@ pub enum Mode {
     Max,
 }
 
-/// One of the numbers in the logs, and what is an improvement of it.
+/// Monitored entry of the logs and its direction of improvement.
 #[derive(Debug, Clone)]
 pub(super) struct Monitor {
     pub(super) name: String,

@@ -1,4 +1,4 @@
-//! Smaller steps when nothing gets better.
+//! Reduction of the learning rate without improvement.
 
 use super::monitor::Monitor;
 use super::{Callback, CallbackState, Context, Mode};
@@ -8,7 +8,7 @@ use crate::train::{CallbackError, Logs};
 /// Multiplies the learning rate by a factor when a number of the logs has not improved for some epochs. As Keras'
 /// `ReduceLROnPlateau`.
 ///
-/// Of Levenberg–Marquardt it is the part of the damped step that is made, 1 unless set; the damping takes care of itself.
+/// For Levenberg–Marquardt, the learning rate is the fraction of the damped step that is taken, default 1; its damping adapts by itself.
 #[derive(Debug, Clone)]
 pub struct ReduceLearningRateOnPlateau {
     monitor: Monitor,
@@ -22,7 +22,8 @@ pub struct ReduceLearningRateOnPlateau {
 }
 
 impl ReduceLearningRateOnPlateau {
-    /// A factor of 0.1 after 10 epochs in which this has not improved by more than 1e-4.
+    /// Creates a callback that multiplies the learning rate by 0.1 after 10 epochs in which this entry of the logs has not improved by more
+    /// than 1e-4.
     pub fn monitor(name: impl Into<String>) -> Self {
         ReduceLearningRateOnPlateau {
             monitor: Monitor::new(name, 1e-4),
@@ -60,13 +61,13 @@ impl ReduceLearningRateOnPlateau {
         self
     }
 
-    /// Epochs after a reduction that do not count; 0 unless set.
+    /// Sets the number of epochs after a reduction that are not counted; default 0.
     pub fn with_cooldown(mut self, cooldown: usize) -> Self {
         self.cooldown = cooldown;
         self
     }
 
-    /// The least learning rate; 0 unless set.
+    /// Sets the smallest learning rate; default 0.
     pub fn with_min_learning_rate(mut self, min_learning_rate: f64) -> Self {
         self.min_learning_rate = min_learning_rate;
         self

@@ -26,7 +26,7 @@ impl CallbackState {
     ///
     /// # Errors
     ///
-    /// [`CallbackError::State`] when they are not there.
+    /// [`CallbackError::State`] if there is no entry of this name.
     pub fn get(&self, name: &str) -> Result<&[f64], CallbackError> {
         let found = self.entries.iter().find(|(found, _)| found == name);
         let missing = || CallbackError::State { difference: format!("it has no {name}") };

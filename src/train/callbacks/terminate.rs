@@ -7,7 +7,7 @@ use crate::train::{CallbackError, Logs};
 
 /// Stops a training when a loss is NaN or infinite. The role of Keras' `TerminateOnNaN`.
 ///
-/// Without it such a training ends in the optimizer's error. Either way the variables stay at the last good point.
+/// Without this callback, such a training ends with an error of the optimizer. In both cases the variables stay at the last finite point.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TerminateOnNonFinite;
 

@@ -6,11 +6,11 @@ use crate::nn::{Predictions, Targets};
 use crate::real::Real;
 use crate::train::Mode;
 
-/// The fraction of samples whose class is predicted.
+/// Accuracy: the fraction of samples whose class is predicted correctly, from 0 to 1.
 ///
-/// Chosen by the targets, as in Keras: class numbers are compared with the largest output, rows of several numbers by their
-/// largest, and single numbers by the side of 0.5 that they are on; the output of a loss that takes logits by its side of
-/// zero. Samples count by their weights. Of several outputs that are equally large the first counts.
+/// The comparison depends on the targets, as in Keras. Class indices are compared with the index of the largest output; for rows of several
+/// numbers, the indices of the largest entries are compared. Single numbers are rounded at 0.5; outputs of a loss that takes logits are
+/// rounded at 0. Samples are weighted by their sample weights. Of several largest outputs, the first counts.
 #[derive(Debug, Clone, Default)]
 pub struct Accuracy {
     is_binary: bool,
@@ -18,12 +18,12 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
-    /// Binary for outputs of one number, else categorical.
+    /// Creates the metric: binary for outputs of one number, otherwise categorical.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Binary for every entry of an output, for classes that do not exclude each other. The mean over outputs counts.
+    /// Creates a binary accuracy for every entry of an output, averaged over the entries, for classes that do not exclude each other.
     pub fn binary() -> Self {
         Accuracy { is_binary: true, mean: Mean::default() }
     }

@@ -5,9 +5,9 @@ use super::mean::Mean;
 use crate::nn::{Predictions, Targets};
 use crate::real::Real;
 
-/// The mean over samples and outputs of the absolute or squared error.
+/// Mean absolute or squared error over samples and outputs.
 ///
-/// Samples count by their weights. For losses that compare with [`Targets::Values`]: the outputs of the others are logits.
+/// Samples are weighted by their sample weights. Only for losses with [`Targets::Values`]; the outputs of other losses are logits.
 #[derive(Debug, Clone)]
 pub struct MeanError {
     kind: MeanErrorKind,

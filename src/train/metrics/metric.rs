@@ -6,7 +6,7 @@ use crate::nn::{Predictions, Targets};
 use crate::real::Real;
 use crate::train::Mode;
 
-/// A measure of outputs against targets, fed minibatch by minibatch.
+/// Metric: compares outputs with targets, minibatch by minibatch.
 ///
 /// ```
 /// use marquardt::Variables;
@@ -63,20 +63,20 @@ pub trait Metric<T: Real>: Debug + Send {
     /// Forgets all samples.
     fn reset(&mut self);
 
-    /// Takes samples in. One after the other, so that the result does not depend on the minibatches.
+    /// Adds samples, one after the other, so that the result does not depend on the minibatches.
     fn update(&mut self, samples: &Predictions<'_, T>);
 
-    /// The measure of the samples so far.
+    /// Value of the metric over all samples so far.
     fn result(&self) -> f64;
 
     /// Appends the state of the metric over the samples so far.
     fn state(&self, numbers: &mut Vec<f64>);
 
-    /// Goes on from a [`state`](Self::state) of the same metric.
+    /// Restores a [`state`](Self::state) of the same metric.
     fn restore(&mut self, state: &[f64]);
 
-    /// Takes in other samples, by the [`state`](Self::state) of the same metric on another rank. `false` when it cannot, and
-    /// then several ranks do not begin a training with it.
+    /// Adds the samples of another rank, given by the [`state`](Self::state) of the same metric, and returns `true`. Returns `false` if
+    /// this is not supported; a training over several ranks then refuses the metric.
     fn merge(&mut self, state: &[f64]) -> bool {
         let _ = state;
         false

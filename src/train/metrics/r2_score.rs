@@ -8,7 +8,7 @@ use crate::train::Mode;
 
 /// The coefficient of determination `R² = 1 − Σ(t − y)² / Σ(t − t̄)²`, the mean of it over several outputs: `r2_score`.
 ///
-/// Samples count by their weights. NaN where targets do not vary. For losses that compare with [`Targets::Values`].
+/// Samples are weighted by their sample weights. NaN if the targets do not vary. Only for losses with [`Targets::Values`].
 #[derive(Debug, Clone, Default)]
 pub struct R2Score {
     outputs: Vec<ScoreMoments>,

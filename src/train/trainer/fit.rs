@@ -20,9 +20,9 @@ impl<'a, T: Real> Trainer<'a, T> {
     ///
     /// # Errors
     ///
-    /// [`TrainError`] says why the training did not begin; or, as [`TrainError::BrokenOff`], why it broke off. Then the
-    /// variables are where the last step left them, what the epochs gave is in the error, and
-    /// [`checkpoint`](Self::checkpoint) is there to go on from.
+    /// [`TrainError`] if the training could not start, and [`TrainError::BrokenOff`] if it stopped early. In the latter case, the variables
+    /// have their values after the last step, the error has the logs of the epochs, and [`checkpoint`](Self::checkpoint) returns the state
+    /// to resume from.
     pub fn fit(&mut self, inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> Result<History, TrainError> {
         let (data, validation) = self.prepare(FitData::new(inputs, targets, self.sample_weights))?;
         let terms = self.terms(&data, validation.as_ref());

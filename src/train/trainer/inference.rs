@@ -9,8 +9,8 @@ use crate::real::Real;
 use crate::train::{Logs, TrainError};
 
 impl<T: Real> Trainer<'_, T> {
-    /// The loss and the metrics on data, with nothing dropped. The data pass by in parts, and the result does not depend on
-    /// any batch size. Of several ranks, they are those of the data of all.
+    /// Evaluates the loss and the metrics on data, without dropout. The data are processed in parts; the result does not depend on the
+    /// batch size. With several ranks, it is that of the data of all ranks.
     ///
     /// # Errors
     ///
@@ -27,7 +27,7 @@ impl<T: Real> Trainer<'_, T> {
         Ok(logs)
     }
 
-    /// The first output for other inputs, with nothing dropped. The inputs pass by in parts. A rank predicts for itself.
+    /// Predicts the first output for new inputs, without dropout. The inputs are processed in parts. Each rank predicts for its own inputs.
     ///
     /// # Errors
     ///

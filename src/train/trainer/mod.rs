@@ -23,19 +23,18 @@ use crate::real::Real;
 use crate::solver::CancelToken;
 use crate::variables::Variables;
 
-/// Trains a network, with any optimizer: the role of Keras' `Model.compile` and `Model.fit`.
+/// Trains a network with any optimizer. Counterpart of Keras' `Model.compile` and `Model.fit`.
 ///
-/// Settings have the names of `fit`'s arguments. Data are borrowed, and not copied but for the minibatch at hand;
-/// but for callbacks and the end of an epoch nothing is allocated after the first step.
+/// Settings have the names of the arguments of `Model.fit`. Data are borrowed; only the current minibatch is copied. After the first step,
+/// memory is allocated only by callbacks and at the end of an epoch.
 ///
 /// # Ranks
 ///
-/// With a network [over ranks](Network::with_communicator), each rank gives its shard of the data: rows that follow those
-/// of the rank before, more or fewer than there, or none. `batch_size` and `validation_split` count the rows of all, the
-/// order of an epoch is one of all rows, and so a training gives the same on any number of ranks, to rounding. Everything
-/// else is the same program on all ranks: settings, callbacks, and [variables](Variables::mirror), which is checked. All
-/// ranks see the same logs, and end together, by whatever happens on one of them. Only the first prints, draws and writes
-/// files.
+/// With a network [over ranks](Network::with_communicator), each rank passes its shard of the data: the rows after those of the previous
+/// rank, in any number, or none. `batch_size` and `validation_split` count the rows of all ranks, and an epoch shuffles all rows, so that
+/// the result does not depend on the number of ranks, except for rounding errors. Settings, callbacks and [variables](Variables::mirror)
+/// must be the same on all ranks, which is checked. All ranks have the same logs and end together. Only the first rank prints, draws and
+/// writes files.
 ///
 /// ```
 /// use marquardt::Variables;
@@ -111,7 +110,7 @@ struct Backup<T> {
 }
 
 impl<'a, T: Real> Trainer<'a, T> {
-    /// One epoch, in minibatches of 32, in an order from the seed 0.
+    /// Creates a trainer with the defaults: 1 epoch, minibatches of 32 rows, shuffled with the seed 0.
     pub fn new(
         network: &'a mut Network<T>,
         variables: &'a mut Variables<T>,
@@ -141,19 +140,19 @@ impl<'a, T: Real> Trainer<'a, T> {
         }
     }
 
-    /// Passes over the data; 1 unless set.
+    /// Sets the number of epochs, passes over the data; default 1.
     pub fn epochs(mut self, epochs: usize) -> Self {
         self.settings.epochs = epochs;
         self
     }
 
-    /// The number of the first epoch, which the order of the data depends on; 0 unless set.
+    /// Sets the index of the first epoch, on which the order of the data depends; default 0.
     pub fn initial_epoch(mut self, initial_epoch: usize) -> Self {
         self.settings.initial_epoch = initial_epoch;
         self
     }
 
-    /// Rows of a minibatch; 32 unless set. The last of an epoch may have fewer.
+    /// Sets the number of rows of a minibatch; default 32. The last minibatch of an epoch may have fewer.
     pub fn batch_size(mut self, batch_size: usize) -> Self {
         self.settings.batch_size = batch_size;
         self
@@ -167,26 +166,26 @@ impl<'a, T: Real> Trainer<'a, T> {
         self
     }
 
-    /// Leaves out a last minibatch that is not full; `false` unless set.
+    /// Sets whether a last minibatch with fewer rows is left out; default `false`.
     pub fn drop_remainder(mut self, drop_remainder: bool) -> Self {
         self.settings.drop_remainder = drop_remainder;
         self
     }
 
-    /// A weight for each row of the training data.
+    /// Sets a weight for each row of the training data; default 1.
     pub fn sample_weights(mut self, sample_weights: &'a [T]) -> Self {
         self.sample_weights = Some(sample_weights);
         self
     }
 
-    /// Data that are evaluated after every epoch.
+    /// Sets validation data, which are evaluated after every epoch; default: none.
     pub fn validation<'v: 'a>(mut self, inputs: &[ArrayView2<'v, T>], targets: &[ArrayView2<'v, T>]) -> Self {
         self.validation = Some(FitData::new(inputs, targets, None));
         self
     }
 
-    /// The fraction of the training data that is kept from training, and evaluated after every epoch: the last rows. Not
-    /// used where there are [`validation`](Self::validation) data.
+    /// Sets the fraction of the training data used for validation, between 0 and 1; default: none. The last rows are not trained on, and are
+    /// evaluated after every epoch. It has no effect if [`validation`](Self::validation) data are set.
     pub fn validation_split(mut self, split: f64) -> Self {
         self.settings.validation_split = Some(split);
         self
@@ -194,32 +193,32 @@ impl<'a, T: Real> Trainer<'a, T> {
 
     /// Adds a metric of the first output.
     ///
-    /// On training data it is as in Keras: of every minibatch before its step, with dropout, for which the minibatch passes
-    /// through the network once more.
+    /// On training data it is computed as in Keras: for every minibatch before its step, with dropout. This takes one more forward pass for
+    /// each minibatch.
     pub fn metric(self, metric: impl Metric<T> + 'static) -> Self {
         self.metric_of(0, metric)
     }
 
-    /// Adds a metric of the output of another loss, counted from 0. Its name begins with `output_1_` for the second.
+    /// Adds a metric of the output of the loss with this index, counted from 0. For index 1, its name begins with `output_1_`.
     pub fn metric_of(mut self, term: usize, metric: impl Metric<T> + 'static) -> Self {
         self.metrics.push(Measured::new(term, Box::new(metric)));
         self
     }
 
-    /// Adds a callback: itself, or borrowed, to look at it afterwards.
+    /// Adds a callback, by value or as a mutable reference; the latter can be read after the training.
     pub fn callback(mut self, callback: impl Callback<T> + 'a) -> Self {
         self.callbacks.push(Box::new(callback));
         self
     }
 
-    /// Ends the training after the minibatch at hand when the token is used. Nothing is lost:
-    /// [`checkpoint`](Self::checkpoint), and the backup if there is one, say how to go on.
+    /// Sets a token that ends the training after the current minibatch. The training can be resumed from [`checkpoint`](Self::checkpoint),
+    /// or from the backup if there is one.
     pub fn cancel_token(mut self, token: CancelToken) -> Self {
         self.cancel = Some(token);
         self
     }
 
-    /// The variables, as they are now; [`finish`](Self::finish) gives them back.
+    /// The current variables; [`finish`](Self::finish) returns them.
     pub fn variables(&self) -> &Variables<T> {
         self.variables
     }
@@ -256,9 +255,8 @@ impl<'a, T: Real> Trainer<'a, T> {
         self.checkpoint.as_ref()
     }
 
-    /// Makes the next fit go on from a checkpoint. It must have the same data, callbacks and settings, but may have more
-    /// epochs; it ends bit for bit as if there had been no interruption. On another number of ranks, it ends there to
-    /// rounding.
+    /// Makes the next fit continue from a checkpoint. Data, callbacks and settings must be the same, but the number of epochs may be
+    /// larger. The result is the same, bit for bit, as without an interruption; on another number of ranks, it is the same to rounding.
     pub fn restore(mut self, checkpoint: Checkpoint<T>) -> Self {
         self.resume = Some(checkpoint);
         self
@@ -280,8 +278,8 @@ impl<T: Real> Trainer<'_, T> {
 
 #[cfg(feature = "checkpoint")]
 impl<T: Real + serde::Serialize + serde::de::DeserializeOwned> Trainer<'_, T> {
-    /// Saves a checkpoint after every `every` epochs and at the end, feature `checkpoint`; Keras' `BackupAndRestore`.
-    /// With 0, only at the end. A path that cannot be written is an error before the first epoch.
+    /// Saves a checkpoint after every `every` epochs and at the end (Keras' `BackupAndRestore`); with `every = 0`, at the end only. Feature
+    /// `checkpoint`. If the path is not writable, the training fails before the first epoch.
     pub fn backup(mut self, every: usize, path: impl Into<PathBuf>) -> Self {
         let save = |checkpoint: &Checkpoint<T>, path: &Path| checkpoint.save(path);
         self.backup = Some(Backup { path: path.into(), every, save, check: Checkpoint::<T>::check_path });

@@ -11,12 +11,12 @@ use crate::real::Real;
 use crate::train::TrainError;
 
 impl<T: Real> Trainer<'_, T> {
-    /// One step on these rows of the data. As Keras' `train_on_batch`; metrics go on from their last reset, by
-    /// [`fit`](Self::fit) or [`evaluate`](Self::evaluate). Of several ranks each gives its rows of the minibatch.
+    /// One step on these rows of the data. As Keras' `train_on_batch`; metrics go on from their last reset, by [`fit`](Self::fit) or
+    /// [`evaluate`](Self::evaluate). With several ranks, each rank passes its rows of the minibatch.
     ///
     /// # Errors
     ///
-    /// [`TrainError::Data`] or [`TrainError::Optimizer`]; nothing is changed then.
+    /// [`TrainError::Data`] or [`TrainError::Optimizer`]; nothing is changed in this case.
     pub fn train_step(
         &mut self,
         inputs: &[ArrayView2<'_, T>],

@@ -12,10 +12,10 @@ const HALF: usize = 1 << 20;
 impl<T: Real> Gradients<T> {
     /// Replaces gradients by their sums over all ranks, to the same bits on every rank. Collective.
     ///
-    /// Dense gradients are summed in one message. Rows of sparse ones are put side by side, in the order of the ranks; an
-    /// optimizer sums those that come more than once. A gradient that is dense on any rank becomes dense on all. A
-    /// [`Network`](crate::nn::Network) that is bound to shards of a batch does this by itself; a hand-written loop calls it
-    /// before [`apply_gradients`](crate::optim::Optimizer::apply_gradients), which clips the sums.
+    /// Dense gradients are summed in one message. Rows of sparse gradients are concatenated in the order of the ranks; an optimizer sums
+    /// repeated rows. A gradient that is dense on any rank becomes dense on all. A [`Network`](crate::nn::Network) that is bound to shards
+    /// of a batch does this by itself; a hand-written loop calls it before [`apply_gradients`](crate::optim::Optimizer::apply_gradients),
+    /// which clips the sums.
     ///
     /// ```
     /// use marquardt::Variables;

@@ -16,25 +16,26 @@ use super::method::losses;
   marquardt bundle problem.txt --robust=cauchy --scale 2 --json
   marquardt bundle problem.txt --save sparse --colmap           cameras.txt, images.txt and points3D.txt in a directory")]
 pub struct BundleArguments {
-    /// File of "Bundle Adjustment in the Large", or directory with cameras.txt, images.txt and points3D.txt of COLMAP
+    /// File in the format of "Bundle Adjustment in the Large", or directory with the files cameras.txt, images.txt and points3D.txt of
+    /// COLMAP
     pub file: PathBuf,
     /// Robust loss of each observation, which gives outliers little weight
     #[arg(long, value_name = "LOSS", value_parser = losses(), num_args = 0..=1, require_equals = true,
           default_missing_value = "huber")]
     pub robust: Option<Loss>,
-    /// Distance in pixels from which on the loss takes an observation for an outlier
+    /// Scale of the loss, in pixels: observations beyond this distance lose weight
     #[arg(long, value_name = "PIXELS", default_value_t = 1.0, requires = "robust")]
     pub scale: f64,
-    /// Holds focal lengths and the other intrinsic parameters of cameras where they are
+    /// Keeps the focal lengths and other intrinsic parameters of the cameras fixed
     #[arg(long)]
     pub fix_intrinsics: bool,
-    /// Adjusts the principal points of cameras as well, which images determine poorly
+    /// Adjusts the principal points of the cameras as well; images determine them poorly
     #[arg(long, conflicts_with = "fix_intrinsics")]
     pub free_principal_points: bool,
-    /// Ends where a step changes the cost by no more than this share
+    /// Relative tolerance of the cost: the solve ends once a step reduces it by at most this fraction
     #[arg(long, value_name = "NUMBER", default_value_t = 1e-6)]
     pub ftol: f64,
-    /// Most steps, tried ones included
+    /// Largest number of trial steps
     #[arg(long, value_name = "COUNT")]
     pub max_iterations: Option<usize>,
     /// File for the adjusted cameras and points in the format of the input; a directory for that of COLMAP

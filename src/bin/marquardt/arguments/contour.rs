@@ -10,7 +10,7 @@ pub struct ContourArguments {
     /// Draws the profiles of --profile into a .svg or .png file
     #[arg(long, value_name = "FILE", requires = "profile")]
     pub profile_plot: Option<PathBuf>,
-    /// Joint confidence regions of two parameters at 68.3 % and 95 %, by the profile likelihood
+    /// Computes joint confidence regions of two parameters at 68.3 % and 95 %, by the profile likelihood
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
     pub contour: Vec<String>,
     /// Draws the borders of these regions into a .svg or .png file

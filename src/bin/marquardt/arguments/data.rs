@@ -12,71 +12,72 @@ use crate::condition::Condition;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub struct DataArguments {
-    /// File of columns, with a heading or without: text, .xlsx, .ods, .json, .npy or .npz; - for the standard input; may be compressed by
-    /// gzip. Data that come with the program unless given
+    /// File with columns, with or without a heading: text, .xlsx, .ods, .json, .npy or .npz; may be compressed by gzip; - is the standard
+    /// input. Default: the example data of the program
     pub file: Option<PathBuf>,
-    /// Columns of the predictors, by name or number; those that the formula names, or else the first, unless given
+    /// Columns of the predictors, by name or number. Default: the columns named in the formula, or the first column
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub x: Vec<String>,
-    /// Column of the response; the second unless given, or the first after it that is no predictor. Two are the real and the imaginary
-    /// part of a complex response; 'rep*' stands for all columns of such names, which are replicates
+    /// Column of the response. Default: the first column, from the second on, that is not a predictor. Two columns are the real and the
+    /// imaginary part of a complex response; a pattern such as 'rep*' selects columns of replicates
     #[arg(long, value_name = "COLUMN[,COLUMN]", value_delimiter = ',')]
     pub y: Vec<String>,
-    /// The formula is one of complex numbers, in which i is the imaginary unit; its value is complex or, as abs(z), real
+    /// The formula contains complex numbers, and i is the imaginary unit; its value is complex or, as with abs(z), real
     #[arg(long)]
     pub complex: bool,
-    /// Standard deviations of the response: a column, one number for all rows, or a formula of columns and the response y, as 0.05*y
+    /// Standard deviations of the response: a column, one number for all rows, or a formula of columns and the response y, such as 0.05*y
     #[arg(long, value_name = "COLUMN|NUMBER|FORMULA", allow_negative_numbers = true)]
     pub sigma: Option<String>,
-    /// Weights of the response instead, a column or a formula, as 1/y^2; rows of weight 0 are left out
+    /// Weights of the response in place of --sigma, a column or a formula such as 1/y^2; rows of weight 0 are left out
     #[arg(long, value_name = "COLUMN|FORMULA", allow_negative_numbers = true, conflicts_with = "sigma")]
     pub weights: Option<String>,
-    /// Standard deviations of the predictors, columns, numbers or formulas, one for each predictor; 0 for exact ones
+    /// Standard deviations of the predictors: a column, a number or a formula for each predictor; 0 for an exact predictor
     #[arg(long, value_name = "COLUMN|NUMBER|FORMULA,...", value_delimiter = ',', allow_negative_numbers = true)]
     pub sigma_x: Vec<String>,
-    /// Responses are means of replicates: their numbers, a column, one number for all rows, or a formula
+    /// Numbers of replicates, for responses that are means: a column, one number for all rows, or a formula
     #[arg(long, value_name = "COLUMN|NUMBER|FORMULA", allow_negative_numbers = true, requires = "sd")]
     pub replicates: Option<String>,
-    /// Standard deviations of the replicates, a column or a formula, as sem*sqrt(n)
+    /// Standard deviations of the replicates: a column, a number, or a formula such as sem*sqrt(n)
     #[arg(long, value_name = "COLUMN|NUMBER|FORMULA", allow_negative_numbers = true, requires = "replicates")]
     pub sd: Option<String>,
-    /// Column that is computed from others, such as 'logdose=log10(dose)'; may be repeated, and later ones may have earlier ones in them
+    /// Adds a column computed from others, such as 'logdose=log10(dose)'; may be repeated, and may use columns added before
     #[arg(long = "let", value_name = "NAME=FORMULA", value_parser = assignments::tie)]
     pub computed: Vec<NamedValue<String>>,
     /// Rows to use, such as 'conc > 0', 'plate == A and conc < 10' or 'abs(x - 3) < 2*width'; may be repeated
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<Condition>,
-    /// Leaves out rows in which a number is missing
+    /// Leaves out rows with a missing value; default: an error
     #[arg(long)]
     pub omit_missing: bool,
-    /// Separator of the columns; found by looking at the first lines unless given
+    /// Separator of the columns. Default: detected from the first lines
     #[arg(long, value_enum)]
     pub separator: Option<SeparatorName>,
-    /// Reads numbers such as 1,5
+    /// Reads numbers with a decimal comma, such as 1,5
     #[arg(long)]
     pub decimal_comma: bool,
     /// Separator of thousands, such as , or . or ' or a space
     #[arg(long, value_name = "CHARACTER")]
     pub thousands: Option<char>,
-    /// Texts that mean a missing value besides NA, N/A, #N/A, null, None, -, . and ?; -999 for a number, <* for any text after <
+    /// Further texts that mean a missing value, besides NA, N/A, #N/A, null, None, -, . and ?. A number such as -999 matches all its
+    /// spellings; <* matches all texts that begin with <
     #[arg(long, value_name = "TEXT,...", value_delimiter = ',', allow_hyphen_values = true)]
     pub missing: Vec<String>,
     /// Order of day and month in dates such as 03/04/2024
     #[arg(long, value_enum, value_name = "ORDER")]
     pub date_order: Option<DateOrderName>,
-    /// Origin of dates and times: a date for days since then, or one with a time for seconds; the first one in the file unless given
+    /// Origin of dates and times: a date counts days, a date with a time counts seconds. Default: the first date of the file
     #[arg(long, value_name = "DATE")]
     pub since: Option<String>,
-    /// Sheet of a spreadsheet; the first unless given. Spreadsheets need the feature excel
+    /// Sheet of a spreadsheet. Default: the first. Spreadsheets need the feature excel
     #[arg(long, value_name = "NAME")]
     pub sheet: Option<String>,
-    /// The first line has data, too: columns are called c1, c2, ...
+    /// The file has no heading: the first line has data, and the columns are named c1, c2, ...
     #[arg(long)]
     pub no_heading: bool,
-    /// Lines to skip before the table; lines about the instrument are found and skipped unless given
+    /// Number of lines to skip before the table. Default: lines about the instrument are detected and skipped
     #[arg(long, value_name = "LINES", default_value_t = 0, hide_default_value = true)]
     pub skip: usize,
-    /// Line of the names of the columns, counted from 1; the lines before it are skipped
+    /// Number of the line with the column names, counted from 1; the lines before it are skipped
     #[arg(long, value_name = "LINE", conflicts_with_all = ["skip", "no_heading"])]
     pub header_row: Option<NonZeroUsize>,
 }

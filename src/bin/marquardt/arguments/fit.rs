@@ -73,7 +73,7 @@ pub struct FitArguments {
     pub equations: super::EquationArguments,
     #[command(flatten)]
     pub method: MethodArguments,
-    /// Leaves outliers out, at a false discovery rate; 0.01 unless given
+    /// Leaves out outliers, at this false discovery rate between 0 and 1; 0.01 if no rate is given
     #[arg(long, value_name = "RATE", num_args = 0..=1, require_equals = true, default_missing_value = "0.01",
           conflicts_with_all = ["robust", "counts", "multi_start", "share"], help_heading = "Method")]
     pub outliers: Option<f64>,
@@ -83,21 +83,24 @@ pub struct FitArguments {
     /// Tests of the residuals: runs, serial correlation, normality and, with replicates, lack of fit
     #[arg(long, help_heading = "Inference")]
     pub residual_tests: bool,
-    /// Standard errors and intervals of the parameters by fits of this number of resampled data sets
+    /// Bootstrap: standard errors and intervals of the parameters from fits of this number of resampled data sets; 1000 if no number is
+    /// given
     #[arg(long, value_name = "REPLICATES", num_args = 0..=1, require_equals = true, default_missing_value = "1000",
           value_parser = value_parser!(u32).range(1..=10_000_000), help_heading = "Inference")]
     pub bootstrap: Option<u32>,
     /// Quantity that is computed from parameters, such as 'half_life=ln(2)/k', with its standard error and interval; may be repeated
     #[arg(long, value_name = "NAME=FORMULA", value_parser = assignments::tie, help_heading = "Inference")]
     pub derive: Vec<NamedValue<String>>,
-    /// Derives the quantities that the model is known for, such as half-lives, widths and areas of peaks
+    /// Computes the usual derived quantities of the model, such as half-lives, widths and areas of peaks
     #[arg(long, help_heading = "Inference")]
     pub derive_all: bool,
-    /// Observed responses whose predictors are read off the curve, with intervals at 95 %; replicates of one are added up, as 4.1+4.3
+    /// Responses whose unknown predictors are computed from the curve, with intervals at 95 %; + joins replicates of one response, as in
+    /// 4.1+4.3
     #[arg(long, value_name = "RESPONSE,...", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "share",
           value_parser = assignments::replicates, help_heading = "Inference")]
     pub x_for: Vec<Replicates>,
-    /// Standard deviation of each of these responses, where --sigma or --weights differ from row to row and are no formula of the response
+    /// Standard deviation of each response of --x-for, needed if --sigma or --weights differ from row to row and are not a formula of the
+    /// response
     #[arg(long, value_name = "NUMBER", requires = "x_for", allow_negative_numbers = true, help_heading = "Inference")]
     pub x_for_sigma: Option<f64>,
     #[command(flatten)]
@@ -113,20 +116,20 @@ pub struct FitArguments {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Groups")]
 pub struct GroupArguments {
-    /// Column whose texts name the groups of rows, such as a compound: each is fitted by itself
+    /// Column with the names of the groups, such as a compound; each group of rows is fitted by itself
     #[arg(long, value_name = "COLUMN", group = "grouping")]
     pub group_by: Option<String>,
-    /// The headings are the predictors x, and each row has the responses y of a group; found by itself where the headings are a word and
-    /// at least three numbers, above rows that begin with a text
+    /// The headings are the predictors x, and each row has the responses y of a group. Detected if the heading has a word and at least 3
+    /// numbers, and the rows begin with a text
     #[arg(long, conflicts_with_all = ["batch", "no_heading"])]
     pub x_from_heading: bool,
-    /// Files that are fitted one after the other, a row of results each; 'runs/*.csv' stands for all files of such names
+    /// Files that are fitted one after the other, with a row of results for each; patterns such as 'runs/*.csv' are expanded
     #[arg(long, value_name = "FILE", num_args = 1.., group = "grouping", conflicts_with = "file")]
     pub batch: Vec<PathBuf>,
-    /// Parameters that all groups share: one fit of all groups
+    /// Parameters shared by all groups, which are then fitted together
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "grouping")]
     pub share: Vec<String>,
-    /// Parameters that are tested for a difference between the groups; all, for 12 groups at most, unless given
+    /// Parameters tested for a difference between the groups. Default: all, for up to 12 groups
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "grouping")]
     pub test: Vec<String>,
 }

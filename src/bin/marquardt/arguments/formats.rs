@@ -20,7 +20,7 @@ pub struct FormatArguments {
 }
 
 impl FormatArguments {
-    /// The formats asked for, and where they go.
+    /// The requested formats and their destinations.
     pub fn all(&self) -> impl Iterator<Item = (Format, &PathBuf)> {
         let json = self.json.as_ref().map(|path| (Format::Json, path));
         let csv = self.csv.as_ref().map(|path| (Format::Csv, path));

@@ -19,13 +19,14 @@ use super::method::losses;
 pub struct GraphArguments {
     /// Pose graph in the format of g2o or TORO, in the plane or in space
     pub file: PathBuf,
-    /// Finds false loop closures by graduated non-convexity, and leaves them out; edges from a pose to the next are trusted
+    /// Finds false loop closures by graduated non-convexity and leaves them out; edges between consecutive poses are trusted
     #[arg(long, conflicts_with = "loss")]
     pub robust: bool,
-    /// Standard deviation of the residuals of true edges; unless given, 1 as the information matrices say, or less if residuals do
+    /// Standard deviation of the residuals of true edges. Default: 1, as the information matrices imply, or less if the residuals are
+    /// smaller
     #[arg(long, value_name = "NUMBER", requires = "robust")]
     pub noise_scale: Option<f64>,
-    /// Probability with which a true loop closure is kept
+    /// Probability that a true loop closure is kept
     #[arg(long, value_name = "PROBABILITY", default_value_t = 0.999, requires = "robust")]
     pub confidence: f64,
     /// Robust loss of loop closures
@@ -34,13 +35,13 @@ pub struct GraphArguments {
     /// Scale of the loss, in standard deviations
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, requires = "loss")]
     pub scale: f64,
-    /// Poses from which the solve begins
+    /// Start of the solve
     #[arg(long, value_enum, value_name = "START", default_value = "best")]
     pub start: StartName,
-    /// Ends where a step changes the cost by no more than this share
+    /// Relative tolerance of the cost: the solve ends once a step reduces it by at most this fraction
     #[arg(long, value_name = "NUMBER", default_value_t = 1e-8)]
     pub ftol: f64,
-    /// Most steps, tried ones included
+    /// Largest number of trial steps
     #[arg(long, value_name = "COUNT")]
     pub max_iterations: Option<usize>,
     /// File for the solved graph, in the format of g2o
@@ -57,9 +58,9 @@ pub struct GraphArguments {
 /// Name of a start.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum StartName {
-    /// The one of lowest cost: that of the file and, if rotations are off by more than 1 rad there, the relaxations
+    /// The start of lowest cost: the poses of the file or, if their rotations are off by more than 1 rad, also the relaxations
     Best,
-    /// That of the file
+    /// Poses of the file
     Given,
     /// Poses along the edges from each pose to the next
     Odometry,

@@ -24,10 +24,9 @@ Examples:
   marquardt many big.npy --model linear --max-iterations 50 --block 4096 --out fits.csv"
 )]
 pub struct ManyArguments {
-    /// Array of responses, .npy, or a table, whose first column is the predictor and each other column a data set
+    /// Array of responses in a .npy file, or a table: its first column is the predictor, and each other column is a data set
     pub stack: PathBuf,
-    /// Predictor, the first column of a file (.npy, or as `marquardt fit` reads it); 0, 1, 2, ... for an array
-    /// unless given
+    /// Predictor: the first column of a file (.npy, or a table as for `marquardt fit`). Default for an array: 0, 1, 2, ...
     #[arg(long, value_name = "FILE")]
     pub x: Option<PathBuf>,
     /// Model of the library, or a sum such as gaussian+linear
@@ -42,22 +41,23 @@ pub struct ManyArguments {
     #[arg(long, value_name = "LOSS", value_parser = losses(), num_args = 0..=1, require_equals = true,
           default_missing_value = "tukey")]
     pub robust: Option<Loss>,
-    /// The responses are counts: maximises the Poisson likelihood
+    /// Treats the responses as counts and maximises the Poisson likelihood
     #[arg(long)]
     pub counts: bool,
-    /// Leaves out points that are missing (NaN)
+    /// Leaves out missing points (NaN)
     #[arg(long)]
     pub omit_missing: bool,
-    /// Limit of the number of iterations of each fit
+    /// Largest number of iterations of each fit
     #[arg(long, value_name = "NUMBER")]
     pub max_iterations: Option<usize>,
-    /// Fits that are read, solved and written at a time
+    /// Number of fits that are read, solved and written at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 16384)]
     pub block: usize,
-    /// Results, .npy or .csv; CSV on the standard output unless given
+    /// File for the results, .npy or .csv. Default: CSV on the standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Writes a report to hand on: one .html page with maps and distributions of the parameters, some of the fits, and those that failed
+    /// Writes a report, one .html page without other files: maps and distributions of the parameters, a sample of the fits, and the failed
+    /// fits
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }

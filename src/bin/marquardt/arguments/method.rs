@@ -13,82 +13,82 @@ use crate::assignments::{self, NamedValue};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArguments {
-    /// Sigma is the standard deviation itself; without this, only its ratios count
+    /// Sigma is the standard deviation of the noise. Default: only the ratios of sigma count, and the size of the noise is estimated
     #[arg(long, requires = "sigma")]
     pub absolute_sigma: bool,
-    /// Weights by the modulus of the response, so that complex responses are equally precise in percent
+    /// Weights by the modulus of the response: all complex responses have the same relative precision
     #[arg(long, conflicts_with_all = ["sigma", "weights"])]
     pub weight_by_modulus: bool,
-    /// Takes errors of the predictors for effective variances of the response; otherwise orthogonal distances are minimised
+    /// Converts errors of the predictors to effective variances of the response. Default: orthogonal distances are minimised
     #[arg(long, requires = "sigma_x")]
     pub effective_variance: bool,
-    /// The responses are counts: maximises the Poisson likelihood
+    /// Treats the responses as counts and maximises the Poisson likelihood
     #[arg(long)]
     pub counts: bool,
-    /// Robust loss, which gives outliers little weight
+    /// Robust loss, which gives outliers little weight; tukey if no loss is named
     #[arg(long, value_name = "LOSS", value_parser = losses(), num_args = 0..=1, require_equals = true,
           default_missing_value = "tukey")]
     pub robust: Option<Loss>,
-    /// Scale of the robust loss; judged by the residuals unless given
+    /// Scale of the robust loss. Default: estimated from the residuals
     #[arg(long, value_name = "NUMBER", requires = "robust", allow_negative_numbers = true)]
     pub f_scale: Option<f64>,
-    /// Fits from so many starts within bounds or --range, and keeps the best fit
+    /// Number of starts within bounds or --range, from 1 to 1000000; 32 if no number is given. The best fit is kept
     #[arg(long, value_name = "STARTS", num_args = 0..=1, require_equals = true, default_missing_value = "32",
           value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub multi_start: Option<u32>,
-    /// Ranges of parameters to start from; otherwise their bounds, or a decade on either side of the first start
+    /// Ranges of the starts of parameters. Default: their bounds, or from a tenth of the first start to 10 times it
     #[arg(long, value_name = "NAME=LOW..HIGH,...", value_delimiter = ',', requires = "multi_start", value_parser = assignments::range)]
     pub range: Vec<NamedValue<RangeInclusive<f64>>>,
-    /// Seed of random numbers
+    /// Seed of the random numbers
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Keeps the first result, even if it is bad; otherwise other methods and starts are tried then
+    /// Makes one attempt only. Default: after a bad end, other methods and starts are tried
     #[arg(long)]
     pub no_retry: bool,
-    /// Eliminates the parameters that enter linearly
+    /// Eliminates the parameters in which the curve is linear
     #[arg(long, conflicts_with_all = ["counts", "robust"])]
     pub variable_projection: bool,
-    /// Rule for the damping of steps; gain-ratio unless given
+    /// Rule for the damping of steps. Default: gain-ratio
     #[arg(long, value_enum, value_name = "RULE")]
     pub damping: Option<DampingName>,
-    /// Steps that get a second-order correction, the geodesic acceleration; curved unless given
+    /// Steps with a second-order correction, the geodesic acceleration. Default: curved
     #[arg(long, value_enum, value_name = "STEPS")]
     pub acceleration: Option<AccelerationName>,
-    /// Scaling of the parameters in the damping; fading-maximum unless given
+    /// Scaling of the parameters in the damping. Default: fading-maximum
     #[arg(long, value_enum, value_name = "RULE")]
     pub scaling: Option<ScalingName>,
-    /// Ends where a step changes the sum of squares by no more than this share
+    /// Relative tolerance of the cost: the solve ends once a step reduces it by at most this fraction. Default: 1e-10
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub ftol: Option<f64>,
-    /// Ends where a step changes the parameters by no more than this share
+    /// Relative tolerance of the parameters: the solve ends once a step changes them by at most this fraction
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub xtol: Option<f64>,
-    /// Ends where the cosine between the residuals and each column of the Jacobian is no larger
+    /// Tolerance of the gradient: the solve ends once the cosine between the residuals and each column of the Jacobian is at most this
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub gtol: Option<f64>,
-    /// Limit of the number of evaluations of the curve
+    /// Largest number of evaluations of the curve
     #[arg(long, value_name = "NUMBER", alias = "max-nfev")]
     pub max_evaluations: Option<usize>,
-    /// Limit of the number of iterations
+    /// Largest number of iterations
     #[arg(long, value_name = "NUMBER")]
     pub max_iterations: Option<usize>,
-    /// Limit of the time of a fit, in seconds
+    /// Time limit of a fit, in seconds
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
-    /// Prints each iteration while the fit runs
+    /// Prints every iteration while the fit runs
     #[arg(long)]
     pub watch: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum DampingName {
-    /// By the ratio of the actual to the predicted reduction (Nielsen)
+    /// By the ratio of the actual to the predicted reduction of the cost (Nielsen)
     GainRatio,
     /// Within a trust region, as in MINPACK (Moré)
     TrustRegion,
-    /// Up and down by 10 (Marquardt)
+    /// Raised and lowered by a factor of 10 (Marquardt)
     Marquardt,
-    /// Up by 2, down by 5 (Transtrum and Sethna)
+    /// Raised by a factor of 2, lowered by 5 (Transtrum and Sethna)
     DelayedGratification,
 }
 
@@ -107,7 +107,7 @@ impl From<DampingName> for Damping<f64> {
 pub enum AccelerationName {
     /// None
     Never,
-    /// Where the gain ratio shows that the path is curved
+    /// Steps after a gain ratio below 0.75
     Curved,
     /// All
     Always,
@@ -129,9 +129,9 @@ pub enum ScalingName {
     Identity,
     /// Norms of the columns of the Jacobian (Marquardt)
     Marquardt,
-    /// Their largest so far, as in MINPACK (Moré)
+    /// Largest norms of the columns so far, as in MINPACK (Moré)
     RunningMaximum,
-    /// Their largest so far, fading by 0.7 with each step
+    /// Largest norms of the columns so far, multiplied by 0.7 after each step
     FadingMaximum,
 }
 

@@ -53,7 +53,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Fits a curve to columns of a file, or one to each group of its rows
+    /// Fits a curve to columns of a file, or to each group of its rows
     Fit(Box<FitArguments>),
     /// Fits several models to the same columns and ranks them by AICc; where residuals show a second peak, sums of two as well
     Compare(Box<CompareArguments>),
@@ -61,9 +61,9 @@ pub enum Command {
     Many(Box<ManyArguments>),
     /// Predicts from a stored fit, with bands
     Predict(Box<PredictArguments>),
-    /// Finds the poses of a graph of measured relative poses, as robots and cameras make it
+    /// Solves a pose graph: computes poses from measured relative poses, for example of a robot
     Graph(GraphArguments),
-    /// Adjusts cameras and points to where images show the points
+    /// Bundle adjustment: fits cameras and points to the observations of the points in images
     Bundle(BundleArguments),
     /// Lists the models, their parameters and formulas
     Models(ModelsArguments),
@@ -82,13 +82,13 @@ pub enum Command {
 pub struct CompareArguments {
     #[command(flatten)]
     pub data: DataArguments,
-    /// Models to compare, such as linear,gaussian+linear; unless given, all curves of the library
+    /// Models to compare, such as linear,gaussian+linear. Default: all curves of the library
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
     pub models: Vec<String>,
     /// Formula to compare, such as 'a*exp(-k*x)+c'; may be repeated
     #[arg(long)]
     pub formula: Vec<String>,
-    /// Starts of parameters, of whichever curve has them; the others are guessed from the data
+    /// Starts of parameters, for all curves with these parameters; the others are guessed from the data
     #[arg(long, value_name = "NAME=VALUE,...", value_delimiter = ',', value_parser = assignments::start)]
     pub start: Vec<NamedValue<f64>>,
     #[command(flatten)]
@@ -105,7 +105,7 @@ pub struct CompareArguments {
   marquardt models
   marquardt models exp --json")]
 pub struct ModelsArguments {
-    /// Text that the name, a parameter or the formula contains
+    /// Lists only models with this text in their name, parameters or formula
     pub text: Option<String>,
     /// Prints JSON
     #[arg(long)]

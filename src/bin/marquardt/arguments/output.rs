@@ -15,16 +15,16 @@ pub struct OutputArguments {
     /// Draws data, curve, bands and residuals into a .svg or .png file
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Draws a complex curve as its imaginary over its real part into a .svg or .png file
+    /// Draws the Nyquist plot of a complex curve (imaginary over real part) into a .svg or .png file
     #[arg(long, value_name = "FILE", conflicts_with = "group_by")]
     pub nyquist: Option<PathBuf>,
-    /// Draws a complex curve as its modulus and its phase into a .svg or .png file
+    /// Draws the Bode plot of a complex curve (modulus and phase) into a .svg or .png file
     #[arg(long, value_name = "FILE", conflicts_with = "group_by")]
     pub bode: Option<PathBuf>,
-    /// Writes a report to hand on: one .html page with an interactive plot, tables, and the origin of the data
+    /// Writes a report, one .html page without other files: an interactive plot, tables, and the origin of the data
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Draws data and curve in the terminal, on the standard error stream, while the fit runs and at its end
+    /// Draws data and curve in the terminal (standard error stream) while the fit runs and at its end
     #[arg(long, conflicts_with = "watch")]
     pub live: bool,
     /// Logarithmic axis of the predictor
@@ -33,27 +33,27 @@ pub struct OutputArguments {
     /// Logarithmic axis of the response
     #[arg(long, requires = "pictures")]
     pub log_y: bool,
-    /// Width and height of plots in pixels, within 240 to 4096; 900x680 unless given
+    /// Width and height of plots in pixels, from 240 to 4096. Default: 900x680
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, requires = "drawings")]
     pub size: Option<(u32, u32)>,
-    /// Label of the predictor in plot and report; its column, with its unit, unless given
+    /// Label of the predictor in plot and report. Default: its column, with its unit
     #[arg(long, value_name = "TEXT", alias = "xlabel", requires = "pictures")]
     pub x_label: Option<String>,
-    /// Label of the response in plot and report; its column, with its unit, unless given
+    /// Label of the response in plot and report. Default: its column, with its unit
     #[arg(long, value_name = "TEXT", alias = "ylabel", requires = "pictures")]
     pub y_label: Option<String>,
-    /// Place of the legend of plots; where it covers least unless given
+    /// Place of the legend of plots. Default: where it covers the least
     #[arg(long, value_name = "PLACE", value_enum, requires = "drawings")]
     pub legend: Option<LegendName>,
-    /// Title of report and plot
+    /// Title of the report and the plot
     #[arg(long)]
     pub title: Option<String>,
     #[command(flatten)]
     pub formats: FormatArguments,
-    /// Writes each row used with the fitted value and the residual as CSV
+    /// Writes the fitted rows with fitted values and residuals as CSV
     #[arg(long, value_name = "FILE")]
     pub residuals: Option<PathBuf>,
-    /// Significant digits of numbers in the report; as many as the standard errors leave meaningful unless given
+    /// Number of significant digits in the report. Default: the digits that the standard errors leave meaningful
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=17))]
     pub digits: Option<u8>,
 }

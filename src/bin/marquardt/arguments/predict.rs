@@ -14,11 +14,11 @@ use super::{DataArguments, FormatArguments};
   marquardt predict fit.json new.csv --csv=predicted.csv
   marquardt predict groups.json new.csv --group A --x dose --json")]
 pub struct PredictArguments {
-    /// Fit that `marquardt fit --json=FILE` wrote
+    /// File of a fit, written by `marquardt fit --json=FILE`
     pub fit: PathBuf,
     #[command(flatten)]
     pub data: DataArguments,
-    /// Predictors, instead of a file
+    /// Values of the predictor, in place of a file
     #[arg(
         long,
         value_name = "NUMBER,...",
@@ -27,7 +27,7 @@ pub struct PredictArguments {
         conflicts_with = "file"
     )]
     pub at: Vec<f64>,
-    /// Group of a fit by groups
+    /// Name of the group whose fit is used
     #[arg(long)]
     pub group: Option<String>,
     #[command(flatten)]

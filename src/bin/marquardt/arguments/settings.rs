@@ -9,7 +9,7 @@ use clap::Args;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Settings")]
 pub struct SettingsArguments {
-    /// File of settings in TOML, options by their names, such as model = "hill"; those of the command line come first
+    /// File of settings in TOML, with options by their names, such as model = "hill"; options of the command line override them
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Writes the options of this run to a file for --config

@@ -49,7 +49,7 @@ fn entry(bytes: &[u8], at: usize) -> Option<((String, Vec<u8>), usize)> {
     Some(((name, contents), end_of_name + extra? + comment?))
 }
 
-/// A number of so many bytes.
+/// A number of this many bytes.
 fn number(bytes: &[u8], at: usize, count: usize) -> Option<usize> {
     bytes.get(at..at + count).map(|bytes| bytes.iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte)))
 }

@@ -70,7 +70,7 @@ impl FitPage {
         self.fits.push(fit);
     }
 
-    /// Writes the page, with the tests of what differs between the fits, and the reasons for which others could not be made.
+    /// Writes the page, with the tests of what differs between the fits, and the reasons why others could not be made.
     pub fn write(
         &self,
         path: &Path,
