@@ -24,8 +24,10 @@ use workloads::{Decays, Difficulty, ExponentialAndTwoPeaks, ManyCurves, Misra1a,
 const SEED: u64 = 1;
 const TINY_GRID: &str = include_str!("../examples/data/tiny_grid.g2o");
 
-/// Name of a workload, and the workload, which makes its data and runs it a number of times.
-const WORKLOADS: [(&str, fn(usize)); 8] = [
+/// Makes the data of a workload, and runs it a number of times.
+type Workload = fn(usize);
+
+const WORKLOADS: [(&str, Workload); 8] = [
     ("misra1a", misra1a),
     ("formula", formula),
     ("exponential_and_two_peaks", exponential_and_two_peaks),

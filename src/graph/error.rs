@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::problem::EvaluationError;
 use crate::solver::SolveError;
 
-/// Reasons for which a graph cannot be built or solved.
+/// Reasons why a graph cannot be built or solved.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GraphError {

@@ -40,7 +40,7 @@ pub struct Summary {
     /// A step of [`KroneckerLevenbergMarquardt`](crate::optim::KroneckerLevenbergMarquardt) at its default settings, on
     /// average over the steps, and bytes of memory; `None` where there are no factors.
     pub kronecker: Option<(Cost, usize)>,
-    /// Reason for which Levenberg–Marquardt cannot minimise the losses; `None` if it can.
+    /// Reason why Levenberg–Marquardt cannot minimise the losses; `None` if it can.
     pub not_least_squares: Option<NotLeastSquares>,
 }
 
