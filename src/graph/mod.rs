@@ -53,6 +53,7 @@ mod derivative_check;
 mod error;
 mod graduated;
 mod group;
+mod incremental;
 mod information;
 mod innovation;
 mod inspection;
@@ -77,6 +78,7 @@ pub use cost_function::{AnyBlocks, Blocks, CostFunction};
 pub use covariance::BlockCovariance;
 pub use error::GraphError;
 pub use graduated::{GraduatedNonConvexity, GraduatedReport};
+pub use incremental::{IncrementalReport, IncrementalSolver};
 pub use inspection::{CostOfKind, Linearization, Piece};
 pub use numeric::{NumericCostFunction, NumericDiff};
 pub use pose_graph::{
