@@ -13,6 +13,9 @@ use crate::solver::LevenbergMarquardt;
 /// Step of a block, in the units of its manifold, beyond which the next update linearises its residual blocks again.
 const RELINEARIZATION_THRESHOLD: f64 = 0.01;
 
+/// Threshold of updates that settle, relative to that of others.
+const SETTLED: f64 = 0.1;
+
 /// Change of a step, relative to that threshold, that is not passed on to other blocks.
 const PASSED_ON: f64 = 1e-3;
 
@@ -48,6 +51,7 @@ const PASSED_ON: f64 = 1e-3;
 pub struct IncrementalSolver<T: Real = f64> {
     solver: LevenbergMarquardt<T>,
     threshold: T,
+    interval: usize,
     state: Option<State<T>>,
 }
 
@@ -81,8 +85,8 @@ struct State<T> {
     places: Vec<usize>,
     /// Losses of the residual blocks in the tree.
     losses: Vec<BlockLoss<T>>,
-    /// Blocks whose steps exceed the threshold.
-    pending: Vec<usize>,
+    /// Number of updates since residual blocks were linearised again.
+    waited: usize,
 }
 
 impl<T: Real> Default for IncrementalSolver<T> {
@@ -95,7 +99,7 @@ impl<T: Real> IncrementalSolver<T> {
     /// A solver without a problem.
     pub fn new() -> Self {
         let threshold = T::from_f64(RELINEARIZATION_THRESHOLD);
-        IncrementalSolver { solver: LevenbergMarquardt::new(), threshold, state: None }
+        IncrementalSolver { solver: LevenbergMarquardt::new(), threshold, interval: 1, state: None }
     }
 
     /// Sets the largest entry of a step, in radians and in the unit of lengths, that residual blocks are not linearised again for; default 0.01. The error
@@ -110,6 +114,11 @@ impl<T: Real> IncrementalSolver<T> {
         IncrementalSolver { threshold, ..self }
     }
 
+    /// Sets the number of updates from one that linearises residual blocks again to the next; default 1. Updates without other changes always do.
+    pub fn with_relinearization_interval(self, updates: usize) -> Self {
+        IncrementalSolver { interval: updates, ..self }
+    }
+
     /// Sets the solver of updates that are left to [`Problem::solve`]. By default it is [`LevenbergMarquardt::new`].
     pub fn with_solver(self, solver: LevenbergMarquardt<T>) -> Self {
         IncrementalSolver { solver, ..self }
@@ -121,10 +130,14 @@ impl<T: Real> IncrementalSolver<T> {
     ///
     /// Those of [`Problem::solve`].
     pub fn update(&mut self, problem: &mut Problem<T>) -> Result<IncrementalReport, GraphError> {
+        self.update_to(problem, self.threshold)
+    }
+
+    fn update_to(&mut self, problem: &mut Problem<T>, threshold: T) -> Result<IncrementalReport, GraphError> {
         let state = self.state.take().filter(|state| state.fits(problem));
         let mut state = state.unwrap_or_else(|| State::new(problem));
         if problem.blocks.iter().all(|block| block.bounds.is_empty())
-            && let Some(report) = state.update(problem, self.threshold)?
+            && let Some(report) = state.update(problem, threshold, self.interval)?
         {
             self.state = Some(state);
             return Ok(report);
@@ -133,7 +146,7 @@ impl<T: Real> IncrementalSolver<T> {
         Ok(IncrementalReport { relinearized: 0, eliminated: problem.blocks.len(), pending: 0, is_full: true })
     }
 
-    /// [Updates](Self::update) until no block waits to be linearised again, at most so many times. Returns the last report.
+    /// [Updates](Self::update) until no step exceeds a tenth of the threshold, at most so many times. Returns the last report.
     ///
     /// # Errors
     ///
@@ -143,12 +156,13 @@ impl<T: Real> IncrementalSolver<T> {
         problem: &mut Problem<T>,
         most: usize,
     ) -> Result<IncrementalReport, GraphError> {
-        let mut report = self.update(problem)?;
+        let threshold = self.threshold * T::from_f64(SETTLED);
+        let mut report = self.update_to(problem, threshold)?;
         for _ in 1..most {
             if report.pending == 0 {
                 break;
             }
-            report = self.update(problem)?;
+            report = self.update_to(problem, threshold)?;
         }
         Ok(report)
     }
@@ -170,7 +184,7 @@ impl<T: Real> State<T> {
             jacobians: Vec::new(),
             places: vec![0],
             losses: Vec::new(),
-            pending: Vec::new(),
+            waited: 0,
         }
     }
 
@@ -190,12 +204,22 @@ impl<T: Real> State<T> {
     }
 
     /// Takes a step; `None` where the system cannot be solved.
-    fn update(&mut self, problem: &mut Problem<T>, threshold: T) -> Result<Option<IncrementalReport>, GraphError> {
+    fn update(
+        &mut self,
+        problem: &mut Problem<T>,
+        threshold: T,
+        interval: usize,
+    ) -> Result<Option<IncrementalReport>, GraphError> {
         let moved = (0..self.blocks()).filter(|&block| {
             let range = problem.ambient[block]..problem.ambient[block + 1];
             problem.x[range.clone()] != self.x[range]
         });
-        let mut relinearized: Vec<usize> = moved.chain(std::mem::take(&mut self.pending)).collect();
+        let mut relinearized: Vec<usize> = moved.collect();
+        self.waited += 1;
+        if self.waited >= interval || self.losses.len() == problem.residual_blocks.len() {
+            relinearized.extend(self.exceeding(threshold));
+            self.waited = 0;
+        }
         relinearized.sort_unstable();
         relinearized.dedup();
         for &block in &relinearized {
@@ -218,15 +242,16 @@ impl<T: Real> State<T> {
         }
         for &block in &stepped {
             self.step(problem, block);
-            let exceeds = |step: &T| step.abs() > threshold;
-            if self.tree.solution(block).iter().any(exceeds) {
-                self.pending.push(block);
-            }
         }
         let is_finite = stepped.iter().all(|&block| self.tree.solution(block).iter().all(|step| step.is_finite()));
-        let (eliminated, pending) = (self.tree.eliminated(), self.pending.len());
+        let (eliminated, pending) = (self.tree.eliminated(), self.exceeding(threshold).count());
         let report = IncrementalReport { relinearized: relinearized.len(), eliminated, pending, is_full: false };
         Ok(is_finite.then_some(report))
+    }
+
+    /// Blocks whose steps exceed the threshold.
+    fn exceeding(&self, threshold: T) -> impl Iterator<Item = usize> {
+        (0..self.blocks()).filter(move |&block| self.tree.solution(block).iter().any(|step| step.abs() > threshold))
     }
 
     /// Adds a block, at its point.

@@ -63,7 +63,7 @@ impl<T: Real> Elimination<T> {
                 let mut own = structure.touched(k).iter().filter(|&&block| is_eliminated[block as usize]);
                 let list = own.next().map(|&block| places[block as usize] as usize);
                 others += usize::from(list.is_none());
-                (list.unwrap_or(eliminated.len() + (others - 1) / FEWEST), k as u32)
+                (list.unwrap_or_else(|| eliminated.len() + (others - 1) / FEWEST), k as u32)
             })
             .collect();
         let residual_blocks = Lists::sorted(eliminated.len() + others.div_ceil(FEWEST), lists.into_iter());

@@ -1,6 +1,7 @@
 //! Similarity transforms: a pose, and a scale.
 
 use super::{Manifold, Pose2, Pose3, SE2, SE3};
+use crate::number::Number;
 use crate::real::Real;
 use crate::scalar::Scalar;
 

@@ -152,7 +152,8 @@ proptest! {
 
     #[test]
     fn similarities_are_a_group(x in twist(), y in twist(), logs in uniform3(-2.0..2.0), point in uniform3(-3.0..3.0)) {
-        let [a, b] = [(x, logs[0]), (y, logs[1])].map(|(twist, log)| Similarity3 { pose: pose3(twist), scale: log.exp() });
+        let similarity = |twist, log: f64| Similarity3 { pose: pose3(twist), scale: log.exp() };
+        let (a, b) = (similarity(x, logs[0]), similarity(y, logs[1]));
         assert_close(&a.compose(b).transform(point), &a.transform(b.transform(point)), 200.0);
         assert_close(&a.inverse().transform(a.transform(point)), &point, 2000.0);
         assert_close(&a.inverse_transform(a.transform(point)), &point, 2000.0);
