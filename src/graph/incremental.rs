@@ -103,7 +103,7 @@ impl<T: Real> IncrementalSolver<T> {
     }
 
     /// Sets the largest entry of a step, in radians and in the unit of lengths, that residual blocks are not linearised again for; default 0.01. The error
-    /// of the minimum is of the order of its square.
+    /// of the points is of the order of its square, and of the threshold itself under robust losses.
     ///
     /// # Panics
     ///

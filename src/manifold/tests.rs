@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn similarity_laws(x in twist(), delta in twist(), other in twist(), logs in uniform3(-2.0..2.0)) {
+    fn similarity_laws(x in twist(), delta in twist(), other in twist(), logs in uniform3(-0.5..0.5)) {
         let in_space = |twist, log: f64| Similarity3 { pose: pose3(twist), scale: log.exp() }.to_array();
         let steps: Vec<f64> = delta.into_iter().chain([logs[2]]).collect();
         assert_laws_in_both_precisions(&Sim3, &in_space(x, logs[0]), &steps, &in_space(other, logs[1]));

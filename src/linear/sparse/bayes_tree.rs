@@ -403,12 +403,16 @@ mod tests {
             for block in 0..sizes.len() {
                 tree.add_block(sizes[block]);
                 let k = tree.terms.len();
+                let mut next = k;
                 let mut changed = vec![(k, term([block.saturating_sub(1), block], &sizes, k))];
                 for (a, b, kind) in closures.by_ref().take(2) {
                     let (a, b) = (a % (block + 1), b % (block + 1));
                     match kind {
                         0 => {}
-                        1 => changed.push((k + changed.len(), term([a, b], &sizes, a + b))),
+                        1 => {
+                            next += 1;
+                            changed.push((next, term([a, b], &sizes, a + b)));
+                        }
                         // Another value of an old term, or none; the chain remains.
                         _ if k > 0 && changed.iter().all(|(other, _)| *other != a % k) => {
                             let blocks = tree.terms[a % k].blocks.iter().map(|&block| block as usize).collect::<Vec<_>>();
