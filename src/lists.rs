@@ -12,6 +12,13 @@ pub(crate) fn prefix_sums(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
     sums
 }
 
+/// Splits off the first entries of a slice.
+pub(crate) fn take_first<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    let (first, others) = std::mem::take(slice).split_at_mut(count);
+    *slice = others;
+    first
+}
+
 /// Lists, one behind the other.
 #[derive(Debug, Clone)]
 pub(crate) struct Lists<I> {

@@ -23,7 +23,7 @@ pub(super) type Visit<'v, T> = dyn FnMut(&[T], &[T]) + 'v;
 pub(super) type ScaledLoss<T> = Option<(Loss, T)>;
 
 /// Loss of a residual block.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct BlockLoss<T> {
     pub(super) robust: ScaledLoss<T>,
     /// True if the residual block costs nothing, whatever its residuals.

@@ -185,7 +185,7 @@ impl<T: Real> Manifold<T> for GraphManifold<'_, T> {
 }
 
 /// Appends `∂(x ⊞ δ)/∂δ` of a block in its free directions, by rows.
-fn free_directions<T: Real>(block: &ManifoldBlock<T>, x: &[T], scratch: &mut Vec<T>, jacobian: &mut Vec<T>) {
+pub(super) fn free_directions<T: Real>(block: &ManifoldBlock<T>, x: &[T], scratch: &mut Vec<T>, jacobian: &mut Vec<T>) {
     let tangent = block.manifold.tangent_size();
     scratch.clear();
     scratch.resize(x.len() * tangent, T::ZERO);

@@ -38,9 +38,10 @@
 //!
 //! A linearisation takes the residual blocks once, with dual numbers of up to 16 tangent dimensions a pass, or the Jacobians that they
 //! [bring](AnalyticCostFunction). A step takes a sparse Cholesky factorisation. Memory grows with the residual blocks and with the fill
-//! of the factor. Where that fits no memory budget, as for grids in space, conjugate gradients take over
+//! of the factor. Where that fits no memory budget, as for grids in space, or where the points of a bundle are seen by cameras all over, conjugate
+//! gradients take over, which keep the stored entries of the Jacobian three times
 //! ([`LinearForm::Cgnr`](crate::linear::LinearForm::Cgnr), [`LinearForm::IterativeSchur`](crate::linear::LinearForm::IterativeSchur)). Covariances always take
-//! the sparse factor.
+//! the sparse factor. An [`IncrementalSolver`] keeps the factor of a graph that grows, and eliminates again what has changed.
 
 mod analytic;
 mod bearing_range;
@@ -53,6 +54,7 @@ mod derivative_check;
 mod error;
 mod graduated;
 mod group;
+mod incremental;
 mod information;
 mod innovation;
 mod inspection;
@@ -77,6 +79,7 @@ pub use cost_function::{AnyBlocks, Blocks, CostFunction};
 pub use covariance::BlockCovariance;
 pub use error::GraphError;
 pub use graduated::{GraduatedNonConvexity, GraduatedReport};
+pub use incremental::{IncrementalReport, IncrementalSolver};
 pub use inspection::{CostOfKind, Linearization, Piece};
 pub use numeric::{NumericCostFunction, NumericDiff};
 pub use pose_graph::{

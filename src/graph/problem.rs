@@ -23,7 +23,7 @@ use crate::solver::{LevenbergMarquardt, Observer, Report, SolveError};
 ///
 /// See [`graph`](super) for an example.
 pub struct Problem<T: Real = f64> {
-    id: u64,
+    pub(super) id: u64,
     pub(super) blocks: Vec<ManifoldBlock<T>>,
     /// Points of all blocks, one behind the other.
     pub(super) x: Vec<T>,

@@ -8,9 +8,10 @@ use super::cgnr::Cgnr;
 use super::choice::{Plan, PlanError};
 use super::dispatch::BoxedModel;
 use super::form::LinearForm;
+use super::independent_set::{connected_share, independent_set};
 use super::iterative_schur::IterativeSchur;
 use super::schur::Schur;
-use super::sparse_normal::SparseNormal;
+use super::sparse_normal::SparsePlan;
 use crate::problem::{BlockJacobian, Work};
 use crate::real::Real;
 
@@ -21,6 +22,16 @@ const ROUNDS: f64 = 100.0;
 /// iterations: both take the same time for a grid of 14³ poses in space; for 20³, conjugate gradients are three to four times as fast.
 const FAR: f64 = 10.0;
 
+/// The same ratio for bundles, whose Schur complements take about 25 rounds a system. With 1,000 cameras and 10⁵ points, the factorisation takes a fraction
+/// of [`ROUNDS`] rounds where each point is seen by ten neighbouring cameras, and 4 times as long where it is seen by any ten.
+const FAR_FOR_BUNDLES: f64 = 1.0;
+
+/// Largest share of the columns that the Schur complement of a bundle has.
+const OF_BUNDLES: f64 = 0.25;
+
+/// Share of the pairs of kept blocks that are connected from which a Schur complement counts as dense: its factor fills in.
+const DENSE: f64 = 0.25;
+
 /// Share of the columns below which the Schur complement pays.
 const WORTHWHILE: f64 = 0.5;
 
@@ -30,33 +41,42 @@ pub(super) fn of_blocks<T: Real>(plan: &Plan, blocks: &dyn BlockJacobian<T>) -> 
     let structure = Arc::new(BlockStructure::new(blocks, plan.n)?);
     match plan.form {
         LinearForm::Cgnr => inexact(plan, &structure, Cgnr::new),
-        LinearForm::IterativeSchur => inexact(plan, &structure, IterativeSchur::new),
-        LinearForm::Schur => Ok(model(plan, &structure, Schur::new(&structure, plan.budget)?)),
-        _ => match SparseNormal::new(Arc::clone(&structure), plan.budget) {
-            Ok(normal) if plan.may_iterate && is_far(&normal, &structure, plan) => iterative(plan, &structure),
-            Ok(normal) => Ok(Box::new(normal)),
-            // The error names the least memory that would do.
-            Err(PlanError::Memory { .. }) if plan.may_iterate => iterative(plan, &structure),
-            Err(error) => Err(error),
-        },
+        LinearForm::IterativeSchur => {
+            inexact(plan, &structure, |structure| IterativeSchur::new(structure, independent_set(structure)))
+        }
+        LinearForm::Schur => model(plan, &structure, Schur::new(&structure, plan.budget)?),
+        _ if plan.may_iterate => chosen(plan, &structure),
+        _ => Ok(Box::new(SparsePlan::new(structure)?.build(plan.budget)?)),
     }
 }
 
-/// Returns true if [`ROUNDS`] rounds of conjugate gradients are far faster than the factorisation.
-fn is_far<T: Real>(normal: &SparseNormal<T>, structure: &BlockStructure, plan: &Plan) -> bool {
+/// The sparse Cholesky factorisation, or conjugate gradients where the factor does not fit the memory budget, or takes far longer.
+fn chosen<T: Real>(plan: &Plan, structure: &Arc<BlockStructure>) -> Result<BoxedModel<T>, PlanError> {
+    let fits = structure.bytes::<T>(plan.m) <= plan.budget;
     let entries = structure.entries(plan.m) as f64;
     let round = Work::elementwise(entries, 4.0, 1.0) + Work::elementwise(plan.n as f64, 12.0, 12.0);
-    normal.factorization().time() > FAR * (round * ROUNDS).time() && structure.bytes::<T>(plan.m) <= plan.budget
-}
-
-/// Conjugate gradients on the Schur complement where that is small, and else on the normal equations.
-fn iterative<T: Real>(plan: &Plan, structure: &Arc<BlockStructure>) -> Result<BoxedModel<T>, PlanError> {
-    PlanError::check_budget(structure.bytes::<T>(plan.m), plan.budget)?;
-    let schur = IterativeSchur::new(structure);
-    if (schur.kept_columns() as f64) < WORTHWHILE * plan.n as f64 {
-        return Ok(model(plan, structure, schur));
+    let is_far = |factorization: Work, far: f64| fits && factorization.time() > far * (round * ROUNDS).time();
+    let set = independent_set(structure);
+    let kept = plan.n - set.iter().map(|&block| structure.size(block)).sum::<usize>();
+    let is_bundle = (kept as f64) < OF_BUNDLES * plan.n as f64;
+    // The order of elimination takes long to find where the Schur complement is dense, and tells nothing more.
+    if is_bundle && is_far(Work::cholesky(kept as f64), FAR_FOR_BUNDLES) && connected_share(structure, &set) > DENSE {
+        return model(plan, structure, IterativeSchur::new(structure, set));
     }
-    inexact(plan, structure, Cgnr::new)
+    let sparse = SparsePlan::new(Arc::clone(structure))?;
+    if !is_far(sparse.factorization(), if is_bundle { FAR_FOR_BUNDLES } else { FAR }) {
+        match sparse.build(plan.budget) {
+            Ok(normal) => return Ok(Box::new(normal)),
+            // The error names the least memory that would do.
+            Err(PlanError::Memory { .. }) => PlanError::check_budget(structure.bytes::<T>(plan.m), plan.budget)?,
+            Err(error) => return Err(error),
+        }
+    }
+    // The Schur complement where that is small, and else the normal equations.
+    if (kept as f64) < WORTHWHILE * plan.n as f64 {
+        return model(plan, structure, IterativeSchur::new(structure, set));
+    }
+    model(plan, structure, Cgnr::new(structure))
 }
 
 /// Conjugate gradients on a system for this structure.
@@ -66,13 +86,13 @@ fn inexact<T: Real, S: BlockSystem<T> + Send + Sync + 'static>(
     system: impl FnOnce(&BlockStructure) -> S,
 ) -> Result<BoxedModel<T>, PlanError> {
     PlanError::check_budget(structure.bytes::<T>(plan.m), plan.budget)?;
-    Ok(model(plan, structure, system(structure)))
+    model(plan, structure, system(structure))
 }
 
 fn model<T: Real>(
     plan: &Plan,
     structure: &Arc<BlockStructure>,
     system: impl BlockSystem<T> + Send + Sync + 'static,
-) -> BoxedModel<T> {
-    Box::new(BlockNormal::new(structure, plan.inexact, system))
+) -> Result<BoxedModel<T>, PlanError> {
+    Ok(Box::new(BlockNormal::new(structure, plan.inexact, system)?))
 }

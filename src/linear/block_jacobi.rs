@@ -3,6 +3,7 @@
 use super::block_rows::DampedRows;
 use super::model::IllConditioned;
 use crate::kernels::triangular::{cholesky, solve_cholesky};
+use crate::kernels::vector::add_scaled;
 use crate::lists::Lists;
 use crate::real::Real;
 
@@ -44,6 +45,28 @@ impl<T: Real> BlockJacobi<T> {
     #[inline(always)]
     pub(super) fn solve_block(&self, k: usize, b: &mut [T]) {
         solve_cholesky(self.factors.of(k), self.inverse_pivots.of(k), b);
+    }
+
+    /// Overwrites the `size` columns of a matrix, whose rows belong to block `k`, with the solutions of the block's system.
+    #[inline(always)]
+    pub(super) fn solve_rows(&self, k: usize, rows: &mut [T], size: usize) {
+        let (factor, inverse_pivots) = (self.factors.of(k), self.inverse_pivots.of(k));
+        let n = inverse_pivots.len();
+        for i in 0..n {
+            let (above, row) = rows.split_at_mut(i * size);
+            for (above, &entry) in above.chunks_exact(size).zip(&factor[i * n..]) {
+                add_scaled(&mut row[..size], -entry, above);
+            }
+        }
+        for (row, &inverse) in rows.chunks_exact_mut(size).zip(inverse_pivots) {
+            row.iter_mut().for_each(|entry| *entry *= inverse);
+        }
+        for i in (0..n).rev() {
+            let (above, row) = rows.split_at_mut(i * size);
+            for (above, &entry) in above.chunks_exact_mut(size).zip(&factor[i * n..]) {
+                add_scaled(above, -entry, &row[..size]);
+            }
+        }
     }
 
     /// Overwrites a vector with the solutions of all blocks' systems.

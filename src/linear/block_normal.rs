@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::block_rows::{BlockRows, BlockStructure, DampedRows};
+use super::block_sums::BlockSums;
+use super::choice::PlanError;
 use super::form::LinearForm;
 use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved};
 use super::preconditioned::Inexact;
@@ -24,9 +26,9 @@ pub(super) trait BlockSystem<T> {
 }
 
 /// `J` by its stored entries at the current point and at a candidate for the next; `JᵀJ` is never formed.
-#[derive(Debug, Clone)]
 pub struct BlockNormal<T, S> {
     rows: [BlockRows<T>; 2],
+    sums: BlockSums<T>,
     /// Size of the gradient at both; infinite where there was no linearisation.
     squared_gradients: [T; 2],
     current: usize,
@@ -38,10 +40,10 @@ pub struct BlockNormal<T, S> {
 
 impl<T: Real, S: BlockSystem<T>> BlockNormal<T, S> {
     /// Workspace for a problem of this structure.
-    pub(super) fn new(structure: &Arc<BlockStructure>, inexact: Inexact, system: S) -> Self {
-        let rows = [BlockRows::new(structure), BlockRows::new(structure)];
+    pub(super) fn new(structure: &Arc<BlockStructure>, inexact: Inexact, system: S) -> Result<Self, PlanError> {
+        let (rows, sums) = BlockRows::pair(structure)?;
         let workspace = [(); 2].map(|()| vec![T::ZERO; structure.columns()]);
-        BlockNormal { rows, squared_gradients: [T::INFINITY; 2], current: 0, inexact, system, workspace }
+        Ok(BlockNormal { rows, sums, squared_gradients: [T::INFINITY; 2], current: 0, inexact, system, workspace })
     }
 
     /// Tolerance of a system at the current point, and the most rounds. It is the forcing term, times the square by which the
@@ -62,7 +64,7 @@ impl<T: Real, S: BlockSystem<T>> LinearModel<T> for BlockNormal<T, S> {
     fn linearize(&mut self, evaluation: &mut dyn Evaluation<T>, x: &[T]) -> Evaluated<Costs<T>> {
         evaluation.count_linearization();
         let candidate = 1 - self.current;
-        let (cost, squares) = self.rows[candidate].linearize(evaluation.blocks()?, x)?;
+        let (cost, squares) = self.rows[candidate].linearize(&mut self.sums, evaluation.blocks()?, x)?;
         self.squared_gradients[candidate] = self.rows[candidate].squared_gradient();
         self.current = candidate;
         Ok(Costs { cost, squares })

@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::block_sums::BlockSums;
 use super::choice::PlanError;
-use super::sparse::TooLarge;
+use super::kept_rows::KeptRows;
+use super::sparse::{BlockMatrix, BlockPattern, TooLarge};
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::{add_scaled, dot};
 use crate::lists::Lists;
@@ -108,10 +110,10 @@ impl BlockStructure {
         (widths as f64 * (m as f64 / self.residual_blocks().max(1) as f64)) as usize
     }
 
-    /// Bytes of two Jacobians of `m` rows, of the blocks on the diagonal, and of vectors.
+    /// Bytes of three Jacobians of `m` rows, of the blocks on the diagonal, and of vectors.
     pub(super) fn bytes<T>(&self, m: usize) -> usize {
         let squares: usize = (0..self.blocks()).map(|block| self.size(block).saturating_mul(self.size(block))).sum();
-        let entries = self.entries(m).saturating_mul(2).saturating_add(squares.saturating_mul(3));
+        let entries = self.entries(m).saturating_mul(3).saturating_add(squares.saturating_mul(3));
         entries.saturating_add(self.columns().saturating_mul(20)).saturating_mul(size_of::<T>())
     }
 
@@ -123,76 +125,64 @@ impl BlockStructure {
 }
 
 /// `J` by its stored entries at a point, `Jᵀr`, and the blocks on the diagonal of `JᵀJ`.
-#[derive(Debug, Clone)]
 pub struct BlockRows<T> {
     pub(super) structure: Arc<BlockStructure>,
     /// Rows of each residual block: the columns of its blocks side by side.
-    values: Lists<T>,
+    rows: Vec<KeptRows<T>>,
     /// `Jᵀr`.
     pub(super) gradient: Vec<T>,
-    /// Blocks on the diagonal of `JᵀJ`, by rows.
-    diagonal: Lists<T>,
+    /// Blocks on the diagonal of `JᵀJ`.
+    diagonal: BlockMatrix<T>,
 }
 
 impl<T: Real> BlockRows<T> {
-    /// No rows yet.
-    pub(super) fn new(structure: &Arc<BlockStructure>) -> Self {
-        let squares = (0..structure.blocks()).map(|block| structure.size(block).pow(2));
-        BlockRows {
-            values: Lists::new(),
+    /// Rows at two points, none yet, and the sums over them.
+    pub(super) fn pair(structure: &Arc<BlockStructure>) -> Result<([Self; 2], BlockSums<T>), TooLarge> {
+        let sizes: Vec<usize> = (0..structure.blocks()).map(|block| structure.size(block)).collect();
+        let mut pattern = BlockPattern::new(&sizes, &[])?;
+        let sums = BlockSums::new(&mut pattern, structure);
+        let rows = || BlockRows {
+            rows: sums.rows(),
             gradient: vec![T::ZERO; structure.columns()],
-            diagonal: Lists::filled(squares, T::ZERO),
+            diagonal: BlockMatrix::new(pattern.clone()),
             structure: Arc::clone(structure),
-        }
+        };
+        Ok(([rows(), rows()], sums))
     }
 
-    /// Takes the rows of a problem at `x`; returns the cost, and the sum of the squares of the rows.
-    pub(super) fn linearize(&mut self, problem: &mut dyn BlockJacobian<T>, x: &[T]) -> Evaluated<(T, T)> {
-        self.values.clear();
-        self.gradient.fill(T::ZERO);
-        self.diagonal.items.fill(T::ZERO);
-        let (mut k, mut squares, mut contradiction) = (0, T::ZERO, None);
-        let cost = problem.linearize_blocks(x, &mut |r, jacobian| {
-            if k >= self.structure.residual_blocks() || jacobian.len() != r.len() * self.structure.width(k) {
-                contradiction.get_or_insert(k);
-                return;
-            }
-            squares = r.iter().fold(squares, |sum, &r| sum + r * r);
-            simd::run(AddRows { rows: self, k, r, jacobian });
-            k += 1;
-        })?;
-        match contradiction.or((k < self.structure.residual_blocks()).then_some(k)) {
-            None => Ok((cost, squares)),
-            Some(k) => Err(format!("residual block {k} is not of the structure that was stated").into()),
-        }
+    /// Takes the rows of a problem at `x`, on all cores; returns the cost, and the sum of the squares of the rows.
+    pub(super) fn linearize(
+        &mut self,
+        sums: &mut BlockSums<T>,
+        problem: &mut dyn BlockJacobian<T>,
+        x: &[T],
+    ) -> Evaluated<(T, T)> {
+        sums.sum(problem, x, (self.diagonal.values_mut(), &mut self.gradient), &mut self.rows)
     }
 
     /// Rows of residual block `k`.
     pub(super) fn of(&self, k: usize) -> &[T] {
-        self.values.of(k)
+        KeptRows::find(&self.rows, k).1
     }
 
     /// Block of `JᵀJ` on the diagonal.
     pub(super) fn diagonal_block(&self, block: usize) -> &[T] {
-        self.diagonal.of(block)
-    }
-
-    /// `‖J_j‖²` of the columns of a block.
-    fn squares(&self, block: usize) -> impl Iterator<Item = T> {
-        self.diagonal.of(block).iter().step_by(self.structure.size(block) + 1).copied()
+        let size = self.structure.size(block);
+        &self.diagonal.values()[self.diagonal.pattern().diagonal_slot(block)..][..size * size]
     }
 
     /// `‖J_j‖` of every column.
     pub(super) fn column_norms(&self, norms: &mut [T]) {
-        let squares = (0..self.structure.blocks()).flat_map(|block| self.squares(block));
-        norms.iter_mut().zip(squares).for_each(|(norm, square)| *norm = square.sqrt());
+        self.diagonal.diagonal(norms);
+        norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
     }
 
     /// `Σ g_j²/‖J_j‖²` for the gradient `g = Jᵀr`: a size of the gradient that units do not change.
     pub(super) fn squared_gradient(&self) -> T {
-        let squares = (0..self.structure.blocks()).flat_map(|block| self.squares(block));
-        let with_influence = squares.zip(&self.gradient).filter(|(square, _)| *square > T::ZERO);
-        with_influence.fold(T::ZERO, |sum, (square, &derivative)| sum + derivative * derivative / square)
+        let squares = |block: usize| self.diagonal_block(block).iter().step_by(self.structure.size(block) + 1);
+        let with_influence = (0..self.structure.blocks()).flat_map(squares).zip(&self.gradient);
+        let with_influence = with_influence.filter(|(square, _)| **square > T::ZERO);
+        with_influence.fold(T::ZERO, |sum, (&square, &derivative)| sum + derivative * derivative / square)
     }
 
     /// `product = JᵀJv`.
@@ -215,31 +205,6 @@ pub(super) struct DampedRows<'a, T> {
     pub(super) rows: &'a BlockRows<T>,
     pub(super) lambda: T,
     pub(super) d: &'a [T],
-}
-
-/// Appends the rows of one residual block.
-struct AddRows<'a, T> {
-    rows: &'a mut BlockRows<T>,
-    k: usize,
-    r: &'a [T],
-    jacobian: &'a [T],
-}
-
-impl<T: Real> Kernel for AddRows<'_, T> {
-    #[inline(always)]
-    fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let AddRows { rows: BlockRows { structure, values, gradient, diagonal }, k, r, jacobian } = self;
-        let width = jacobian.len() / r.len().max(1);
-        for (block, columns) in structure.parts(k) {
-            let (gradient, square) = (&mut gradient[structure.range(block)], diagonal.of_mut(block));
-            for (row, &r) in jacobian.chunks_exact(width.max(1)).zip(r) {
-                let own = &row[columns.clone()];
-                add_scaled(gradient, r, own);
-                square.chunks_exact_mut(own.len()).zip(own).for_each(|(sums, &entry)| add_scaled(sums, entry, own));
-            }
-        }
-        values.push(jacobian);
-    }
 }
 
 /// Computes `‖Jv‖²` and optionally `JᵀJv`, in one pass over the rows.

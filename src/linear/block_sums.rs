@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 /// Mark of a block that several parts add to.
 const SHARED: u32 = u32::MAX - 1;
 
-/// `JᵀJ` and `Jᵀr` as sums over residual blocks.
+/// `JᵀJ`, or the blocks on its diagonal, and `Jᵀr` as sums over residual blocks.
 ///
 /// The residual blocks are summed in parts, which follow from their number, on all cores. A block of `JᵀJ` that only one part adds
 /// to is in that part's range of the entries; the others, like the blocks of `Jᵀr`, are summed by each part for itself, and then
@@ -42,6 +42,8 @@ struct BlockPart<T> {
 struct Structure {
     /// The residual blocks.
     blocks: Range<usize>,
+    /// True if only the products of each block with itself are stored.
+    diagonal: bool,
     /// Blocks of columns of each residual block: first of the part's entries of `Jᵀr`, and number of columns.
     columns: Lists<(usize, usize)>,
     /// Places of the product of each pair of them, `(0, 0), (1, 0), (1, 1), (2, 0) …`, one list behind the other.
@@ -81,7 +83,7 @@ struct PartSums<T> {
 }
 
 impl<T: Real> BlockSums<T> {
-    /// Zero sums for this structure. The entries of the pattern are rearranged, part by part.
+    /// Zero sums for this structure. The entries of the pattern, which has all pairs or none, are rearranged, part by part.
     pub(super) fn new(pattern: &mut BlockPattern, structure: &BlockStructure) -> Self {
         let parts: Vec<_> = parallel::parts(structure.residual_blocks(), FEWEST).collect();
         let owner = arrange(pattern, structure, &parts);
@@ -162,10 +164,13 @@ impl<T: Real> BlockSums<T> {
     }
 }
 
-/// The pairs of blocks of columns of a residual block, in the order in which their products are added.
-fn pairs(structure: &BlockStructure, k: usize) -> impl Iterator<Item = (usize, usize)> {
+/// The pairs of blocks of columns of a residual block that are stored, in the order in which their products are added.
+fn pairs(structure: &BlockStructure, k: usize, diagonal: bool) -> impl Iterator<Item = (usize, usize)> {
     let touched = structure.touched(k);
-    let up_to = |(p, &i): (usize, &u32)| touched[..=p].iter().map(move |&j| (i as usize, j as usize));
+    let up_to = move |(p, &i): (usize, &u32)| {
+        let first = if diagonal { p } else { 0 };
+        touched[first..=p].iter().map(move |&j| (i as usize, j as usize))
+    };
     touched.iter().enumerate().flat_map(up_to)
 }
 
@@ -176,10 +181,10 @@ fn index(pattern: &BlockPattern, (i, j): (usize, usize)) -> usize {
 
 /// Arranges the stored blocks by the part that adds to them. Returns that part for each, [`SHARED`] where there are several, and [`NONE`].
 fn arrange(pattern: &mut BlockPattern, structure: &BlockStructure, parts: &[Range<usize>]) -> Vec<u32> {
-    let mut owner = vec![NONE; pattern.stored_blocks()];
+    let (mut owner, diagonal) = (vec![NONE; pattern.stored_blocks()], pattern.is_diagonal());
     let mut order = Vec::with_capacity(owner.len());
     for (p, part) in (0..).zip(parts) {
-        for pair in part.clone().flat_map(|k| pairs(structure, k)) {
+        for pair in part.clone().flat_map(|k| pairs(structure, k, diagonal)) {
             let k = index(pattern, pair);
             if owner[k] == NONE {
                 owner[k] = p;
@@ -227,7 +232,7 @@ impl SumLayout<'_> {
                 columns.items.push((own.1, range.len()));
             }
             columns.end();
-            for (i, j) in pairs(self.structure, k) {
+            for (i, j) in pairs(self.structure, k, self.pattern.is_diagonal()) {
                 let (k, len) = (index(pattern, (i, j)), pattern.size(i) * pattern.size(j));
                 let (place, is_shared) = (pattern.place(k), self.owner[k] == SHARED);
                 if is_shared && self.shared[k].0 != p {
@@ -241,7 +246,8 @@ impl SumLayout<'_> {
             }
         }
         let own = std::mem::replace(&mut self.start, end)..end;
-        Structure { blocks, columns, places, own, shared: shared.spans, gradient: gradient.spans }
+        let diagonal = pattern.is_diagonal();
+        Structure { blocks, diagonal, columns, places, own, shared: shared.spans, gradient: gradient.spans }
     }
 }
 
@@ -321,7 +327,17 @@ impl<'a, T: Real> Addition<'a, T> {
         self.sums.squares = r.iter().fold(self.sums.squares, |sum, &r| sum + r * r);
         self.rows.iter_mut().for_each(|rows| rows.push(r, jacobian));
         let PartSums { shared, gradient, .. } = &mut *self.sums;
-        simd::run(AddBlock { r, jacobian, columns, places: &mut self.places, values: self.values, shared, gradient });
+        let diagonal = self.structure.diagonal;
+        simd::run(AddBlock {
+            r,
+            diagonal,
+            jacobian,
+            columns,
+            places: &mut self.places,
+            values: self.values,
+            shared,
+            gradient,
+        });
     }
 
     /// All residual blocks have been added.
@@ -345,6 +361,7 @@ impl<'a, T: Real> Addition<'a, T> {
 struct AddBlock<'a, 'b, T> {
     r: &'a [T],
     jacobian: &'a [T],
+    diagonal: bool,
     /// First entry of the gradient, and number of columns, of each block of columns.
     columns: &'a [(usize, usize)],
     places: &'a mut std::slice::Iter<'b, ProductSlot>,
@@ -356,15 +373,15 @@ struct AddBlock<'a, 'b, T> {
 impl<T: Real> Kernel for AddBlock<'_, '_, T> {
     #[inline(always)]
     fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let AddBlock { r, jacobian, columns, places, values, shared, gradient } = self;
+        let AddBlock { r, jacobian, diagonal, columns, places, values, shared, gradient } = self;
         let width = jacobian.len() / r.len().max(1);
         let mut first = 0;
         for (p, &(column, size)) in columns.iter().enumerate() {
             for (row, &r) in jacobian.chunks_exact(width).zip(r) {
                 add_scaled(&mut gradient[column..column + size], r, &row[first..first + size]);
             }
-            let mut other = 0;
-            for &(_, other_size) in &columns[..=p] {
+            let (before, mut other) = if diagonal { (p, first) } else { (0, 0) };
+            for &(_, other_size) in &columns[before..=p] {
                 if let Some(place) = places.next() {
                     let (rows, columns) = if place.is_transposed {
                         ((other, other_size), (first, size))

@@ -4,14 +4,22 @@ use std::ops::Range;
 
 use super::block_jacobi::BlockJacobi;
 use super::block_rows::{BlockRows, BlockStructure, DampedRows};
+use super::elimination_part::{EliminationPart, Neighbour, Operation, RunPart, Span};
 use super::model::IllConditioned;
 use crate::kernels::simd::{self, Kernel};
-use crate::kernels::vector::{add_scaled, dot};
-use crate::lists::{Lists, prefix_sums};
+use crate::kernels::vector::add_scaled;
+use crate::lists::{Lists, prefix_sums, take_first};
+use crate::parallel;
 use crate::real::Real;
 
 /// No place.
 const NONE: u32 = u32::MAX;
+
+/// Fewest residual blocks of a part, and most that touch no eliminated block and are listed together.
+const FEWEST: usize = 512;
+
+/// Least entries of a part's rows for each entry of its sums of blocks on the diagonal.
+const SHARE: usize = 4;
 
 /// Places of a problem's columns after an independent set of their blocks is eliminated.
 ///
@@ -25,12 +33,15 @@ pub(super) struct Elimination<T> {
     /// Place of each block among those, whichever it belongs to.
     places: Vec<u32>,
     is_eliminated: Vec<bool>,
-    /// First number of each kept block in a vector of the kept columns.
+    /// First entry of each kept block in a vector of the kept columns.
     kept_offsets: Vec<usize>,
-    /// Residual blocks that touch each eliminated block, and last those that touch none.
+    /// Residual blocks that touch each eliminated block, and last, in several lists, those that touch none.
     residual_blocks: Lists<u32>,
     /// `H_EE`.
     pivots: BlockJacobi<T>,
+    parts: Vec<EliminationPart<T>>,
+    /// The eliminated blocks' part of a vector, in their order.
+    own: Vec<T>,
 }
 
 impl<T: Real> Elimination<T> {
@@ -45,14 +56,57 @@ impl<T: Real> Elimination<T> {
             blocks.iter().enumerate().for_each(|(place, &block)| places[block] = place as u32);
         }
         let kept_offsets = prefix_sums(kept.iter().map(|&block| structure.size(block)));
-        let list_of = |k: usize| {
-            let mut own = structure.touched(k).iter().filter(|&&block| is_eliminated[block as usize]);
-            own.next().map_or(eliminated.len(), |&block| places[block as usize] as usize)
+        let count = structure.residual_blocks();
+        let mut others = 0;
+        let lists: Vec<(usize, u32)> = (0..count)
+            .map(|k| {
+                let mut own = structure.touched(k).iter().filter(|&&block| is_eliminated[block as usize]);
+                let list = own.next().map(|&block| places[block as usize] as usize);
+                others += usize::from(list.is_none());
+                (list.unwrap_or_else(|| eliminated.len() + (others - 1) / FEWEST), k as u32)
+            })
+            .collect();
+        let residual_blocks = Lists::sorted(eliminated.len() + others.div_ceil(FEWEST), lists.into_iter());
+        let sizes = || eliminated.iter().map(|&block| structure.size(block));
+        let pivots = BlockJacobi::new(sizes());
+        let own = vec![T::ZERO; sizes().sum()];
+        let parts = Vec::new();
+        let mut elimination =
+            Elimination { eliminated, kept, places, is_eliminated, kept_offsets, residual_blocks, pivots, parts, own };
+        elimination.parts = elimination.divided(structure);
+        elimination
+    }
+
+    /// Parts of about as many residual blocks each; they do not depend on the number of threads.
+    fn divided(&self, structure: &BlockStructure) -> Vec<EliminationPart<T>> {
+        let count = structure.residual_blocks();
+        let entries: usize = (0..count).map(|k| structure.width(k)).sum();
+        let squares: usize = self.kept.iter().map(|&block| structure.size(block).pow(2)).sum();
+        let fewest = FEWEST.max((SHARE * squares).saturating_mul(count) / entries.max(1));
+        let mut first = 0;
+        let parts = parallel::parts(count, fewest).filter_map(|part| {
+            let all = self.residual_blocks.len();
+            let before = self.residual_blocks.starts.partition_point(|&start| start < part.end);
+            let lists = first..if part.end == count { all } else { before.min(all) };
+            first = lists.end;
+            (!lists.is_empty()).then_some(lists)
+        });
+        let part = |lists: Range<usize>| {
+            let mut spans = Lists::new();
+            for &k in lists.clone().flat_map(|e| self.residual_blocks.of(e)) {
+                let kept = structure.touched(k as usize).iter().map(|&block| block as usize);
+                let kept = kept.filter(|&block| !self.is_eliminated[block]).map(|block| {
+                    let (f, size) = (self.places[block], structure.size(block) as u32);
+                    Span { f, size, start: self.kept_offsets[f as usize] }
+                });
+                spans.items.extend(kept);
+                spans.end();
+            }
+            let starts = prefix_sums(lists.clone().map(|e| self.residual_blocks.of(e).len()));
+            let sizes = lists.clone().map(|e| self.eliminated.get(e).map_or(0, |&block| structure.size(block)));
+            EliminationPart::new(lists.clone(), sizes.collect(), starts, spans, self.kept_columns())
         };
-        let lists = (0..structure.residual_blocks()).map(|k| (list_of(k), k as u32));
-        let residual_blocks = Lists::sorted(eliminated.len() + 1, lists);
-        let pivots = BlockJacobi::new(eliminated.iter().map(|&block| structure.size(block)));
-        Elimination { eliminated, kept, places, is_eliminated, kept_offsets, residual_blocks, pivots }
+        parts.map(part).collect()
     }
 
     /// Blocks of columns that are kept.
@@ -70,12 +124,16 @@ impl<T: Real> Elimination<T> {
         self.kept_offsets[f]..self.kept_offsets[f + 1]
     }
 
-    /// Factorises `H_EE`.
+    /// Factorises `H_EE`, and takes the rows.
     pub(super) fn factorize(&mut self, system: DampedRows<'_, T>) -> Result<(), IllConditioned> {
         for (e, &block) in self.eliminated.iter().enumerate() {
             self.pivots.fill(e, system, block);
             self.pivots.factorize(e)?;
         }
+        let Elimination { eliminated, residual_blocks, parts, .. } = self;
+        parallel::for_each(parts.iter_mut().collect(), |part| {
+            part.take_rows(system.rows, residual_blocks, |e| eliminated.get(e).copied());
+        });
         Ok(())
     }
 
@@ -85,55 +143,18 @@ impl<T: Real> Elimination<T> {
         system: DampedRows<'_, T>,
         diagonal: &mut BlockJacobi<T>,
     ) -> Result<(), IllConditioned> {
-        self.kept.iter().enumerate().for_each(|(f, &block)| diagonal.fill(f, system, block));
-        simd::run(SubtractDiagonal { elimination: self, rows: system.rows, diagonal });
-        (0..self.kept.len()).try_for_each(|f| diagonal.factorize(f))
-    }
-
-    /// Calls `visit` for each eliminated block with its kept neighbours and `H_EF`, a block of `E`'s rows for each of them, and with
-    /// `H_EE⁻¹H_EF` in the same order.
-    #[inline(always)]
-    fn visit_couplings(&self, rows: &BlockRows<T>, mut visit: impl FnMut(&[Neighbour], &[T], &[T])) {
-        let structure = &*rows.structure;
-        let mut slots = vec![NONE; self.kept.len()];
-        let (mut neighbours, mut couplings) = (Vec::<Neighbour>::new(), Vec::new());
-        let (mut solved, mut column) = (Vec::new(), Vec::new());
-        for (e, &own) in self.eliminated.iter().enumerate() {
-            let own_size = structure.size(own);
-            neighbours.clear();
-            couplings.clear();
-            for &k in self.residual_blocks.of(e) {
-                let width = structure.width(k as usize);
-                let own_columns = columns_of(structure, k as usize, own);
-                for (block, columns) in structure.parts(k as usize).filter(|(block, _)| *block != own) {
-                    let (f, size) = (self.places[block] as usize, columns.len());
-                    let slot = &mut slots[f];
-                    if *slot == NONE {
-                        *slot = neighbours.len() as u32;
-                        neighbours.push(Neighbour { f, size, at: couplings.len() });
-                        couplings.resize(couplings.len() + own_size * size, T::ZERO);
-                    }
-                    let sums = &mut couplings[neighbours[*slot as usize].at..][..own_size * size];
-                    for row in rows.of(k as usize).chunks_exact(width) {
-                        let (own, other) = (&row[own_columns.clone()], &row[columns.clone()]);
-                        sums.chunks_exact_mut(size).zip(own).for_each(|(sums, &own)| add_scaled(sums, own, other));
-                    }
-                }
-            }
-            solved.clear();
-            solved.extend_from_slice(&couplings);
-            for &Neighbour { f, size, at } in &neighbours {
-                slots[f] = NONE;
-                let block = &mut solved[at..at + own_size * size];
-                for j in 0..size {
-                    column.clear();
-                    column.extend(block.iter().skip(j).step_by(size));
-                    self.pivots.solve_block(e, &mut column);
-                    block.iter_mut().skip(j).step_by(size).zip(&column).for_each(|(entry, &solved)| *entry = solved);
-                }
-            }
-            visit(&neighbours, &couplings, &solved);
-        }
+        let squares = || self.kept.iter().map(|&block| system.rows.structure.size(block).pow(2));
+        let starts = prefix_sums(squares());
+        let sums = parallel::map(self.parts.len(), |part| {
+            let mut sums = vec![T::ZERO; starts[self.kept.len()]];
+            simd::run(DiagonalSums { elimination: self, part: &self.parts[part], starts: &starts, sums: &mut sums });
+            sums
+        });
+        self.kept.iter().enumerate().try_for_each(|(f, &block)| {
+            diagonal.fill(f, system, block);
+            sums.iter().for_each(|sums| add_scaled(diagonal.block_mut(f), -T::ONE, &sums[starts[f]..starts[f + 1]]));
+            diagonal.factorize(f)
+        })
     }
 
     /// Calls `visit` for each product that the Schur complement is the sum of, with its pair of kept blocks: first those of
@@ -190,23 +211,25 @@ impl<T: Real> Elimination<T> {
     /// Calls `visit` with the product that each elimination subtracts from the Schur complement in each pair of kept blocks, by
     /// rows, those of the later block's columns.
     #[inline(always)]
-    pub(super) fn visit_fill(&self, rows: &BlockRows<T>, mut visit: impl FnMut(&[T])) {
+    pub(super) fn visit_fill(&self, mut visit: impl FnMut(&[T])) {
         let mut block = Vec::new();
-        self.visit_couplings(rows, |neighbours, couplings, solved| {
-            let own_size = couplings.len() / total(neighbours).max(1);
-            for a in neighbours {
-                for b in neighbours.iter().filter(|b| b.f <= a.f) {
-                    block.clear();
-                    block.resize(a.size * b.size, T::ZERO);
-                    for e in 0..own_size {
-                        let of_a = &couplings[a.at + e * a.size..][..a.size];
-                        let of_b = &solved[b.at + e * b.size..][..b.size];
-                        block.chunks_exact_mut(b.size).zip(of_a).for_each(|(sums, &a)| add_scaled(sums, a, of_b));
+        for part in &self.parts {
+            part.visit_couplings(&self.pivots, self.kept.len(), |neighbours, couplings, solved| {
+                let own_size = couplings.len() / total(neighbours).max(1);
+                for a in neighbours {
+                    for b in neighbours.iter().filter(|b| b.f <= a.f) {
+                        block.clear();
+                        block.resize(a.size * b.size, T::ZERO);
+                        for e in 0..own_size {
+                            let of_a = &couplings[a.at + e * a.size..][..a.size];
+                            let of_b = &solved[b.at + e * b.size..][..b.size];
+                            block.chunks_exact_mut(b.size).zip(of_a).for_each(|(sums, &a)| add_scaled(sums, a, of_b));
+                        }
+                        visit(&block);
                     }
-                    visit(&block);
                 }
-            }
-        });
+            });
+        }
     }
 
     /// The kept columns' part of a vector.
@@ -217,74 +240,55 @@ impl<T: Real> Elimination<T> {
     }
 
     /// `product = S v` for a vector of the kept columns.
-    pub(super) fn multiply(&self, DampedRows { rows, lambda, d }: DampedRows<'_, T>, v: &[T], product: &mut [T]) {
+    pub(super) fn multiply(&mut self, DampedRows { rows, lambda, d }: DampedRows<'_, T>, v: &[T], product: &mut [T]) {
         for (f, &block) in self.kept.iter().enumerate() {
             let (own, d) = (self.kept_range(f), &d[rows.structure.range(block)]);
             let damped = d.iter().zip(&v[own.clone()]).map(|(&d, &v)| lambda * d * d * v);
             product[own].iter_mut().zip(damped).for_each(|(product, damped)| *product = damped);
         }
-        simd::run(Reduce { elimination: self, rows, kept: v, rhs: None, product });
+        self.run(Operation::Multiply, v);
+        self.parts.iter().for_each(|part| add_scaled(product, T::ONE, &part.sums));
     }
 
     /// `reduced = b_F − H_FE H_EE⁻¹ b_E` for a vector of all columns.
-    pub(super) fn reduce(&self, rows: &BlockRows<T>, b: &[T], reduced: &mut [T]) {
-        self.gather_columns(&rows.structure, b, reduced);
-        simd::run(Reduce { elimination: self, rows, kept: &[], rhs: Some(b), product: reduced });
+    pub(super) fn reduce(&mut self, structure: &BlockStructure, b: &[T], reduced: &mut [T]) {
+        self.gather_columns(structure, b, reduced);
+        self.take_own(structure, b);
+        self.run(Operation::Reduce, &[]);
+        self.parts.iter().for_each(|part| add_scaled(reduced, T::ONE, &part.sums));
     }
 
     /// Overwrites `b` with the solution of the whole system, of which the kept columns' part is known: `x_E = H_EE⁻¹(b_E − H_EF x_F)`.
-    pub(super) fn back_substitute(&self, rows: &BlockRows<T>, kept: &[T], b: &mut [T]) {
+    pub(super) fn back_substitute(&mut self, structure: &BlockStructure, kept: &[T], b: &mut [T]) {
+        self.take_own(structure, b);
+        self.run(Operation::BackSubstitute, kept);
+        let mut own = self.own.as_slice();
+        for &block in &self.eliminated {
+            let (of_block, others) = own.split_at(structure.size(block));
+            b[structure.range(block)].copy_from_slice(of_block);
+            own = others;
+        }
         for (f, &block) in self.kept.iter().enumerate() {
-            b[rows.structure.range(block)].copy_from_slice(&kept[self.kept_range(f)]);
-        }
-        simd::run(BackSubstitute { elimination: self, rows, kept, b });
-    }
-
-    /// Gathers the kept columns' parts of a vector that residual block `k` touches, and zeros in place of eliminated ones; returns
-    /// the width.
-    #[inline(always)]
-    fn gather_kept(&self, structure: &BlockStructure, k: usize, kept: &[T], gathered: &mut Vec<T>) -> usize {
-        gathered.clear();
-        for (block, columns) in structure.parts(k) {
-            if kept.is_empty() || self.is_eliminated[block] {
-                gathered.resize(columns.end, T::ZERO);
-            } else {
-                gathered.extend_from_slice(&kept[self.kept_offsets[self.places[block] as usize]..][..columns.len()]);
-            }
-        }
-        gathered.len()
-    }
-
-    /// `sums = H_EF v` in eliminated block `e`.
-    #[inline(always)]
-    fn coupled(
-        &self,
-        rows: &BlockRows<T>,
-        (e, own): (usize, usize),
-        kept: &[T],
-        gathered: &mut Vec<T>,
-        sums: &mut Vec<T>,
-    ) {
-        sums.clear();
-        sums.resize(rows.structure.size(own), T::ZERO);
-        for &k in self.residual_blocks.of(e) {
-            let width = self.gather_kept(&rows.structure, k as usize, kept, gathered);
-            let columns = columns_of(&rows.structure, k as usize, own);
-            for row in rows.of(k as usize).chunks_exact(width) {
-                add_scaled(sums, dot(row, gathered), &row[columns.clone()]);
-            }
+            b[structure.range(block)].copy_from_slice(&kept[self.kept_range(f)]);
         }
     }
-}
 
-/// A kept block of columns that shares residual blocks with an eliminated one.
-#[derive(Debug, Clone, Copy)]
-struct Neighbour {
-    /// Its place among the kept blocks.
-    f: usize,
-    size: usize,
-    /// First number of its block of `H_EF`.
-    at: usize,
+    /// Takes the eliminated columns' part of a vector.
+    fn take_own(&mut self, structure: &BlockStructure, b: &[T]) {
+        self.own.clear();
+        self.eliminated.iter().for_each(|&block| self.own.extend_from_slice(&b[structure.range(block)]));
+    }
+
+    /// Carries out an operation on all parts. `kept` is a vector of the kept columns.
+    fn run(&mut self, operation: Operation, kept: &[T]) {
+        let Elimination { parts, pivots, own, .. } = self;
+        let mut own = own.as_mut_slice();
+        let tasks = parts.iter_mut().map(|part| {
+            let own = take_first(&mut own, part.own_columns());
+            RunPart { part, pivots, operation, kept, own }
+        });
+        parallel::for_each(tasks.collect(), simd::run);
+    }
 }
 
 /// Number of the columns of all neighbours.
@@ -292,112 +296,48 @@ fn total(neighbours: &[Neighbour]) -> usize {
     neighbours.iter().map(|neighbour| neighbour.size).sum()
 }
 
-/// Columns of a block among those of the rows of a residual block that touches it.
-#[inline(always)]
-fn columns_of(structure: &BlockStructure, k: usize, block: usize) -> Range<usize> {
-    structure.parts(k).find(|(other, _)| *other == block).map_or(0..0, |(_, columns)| columns)
-}
-
-/// Subtracts the blocks on the diagonal of `H_FE H_EE⁻¹ H_EF`.
-struct SubtractDiagonal<'a, T> {
+/// Sums the blocks on the diagonal of `H_FE H_EE⁻¹ H_EF` over a part; the first entry of each is given.
+struct DiagonalSums<'a, T> {
     elimination: &'a Elimination<T>,
-    rows: &'a BlockRows<T>,
-    diagonal: &'a mut BlockJacobi<T>,
+    part: &'a EliminationPart<T>,
+    starts: &'a [usize],
+    sums: &'a mut [T],
 }
 
-impl<T: Real> Kernel for SubtractDiagonal<'_, T> {
+impl<T: Real> Kernel for DiagonalSums<'_, T> {
     #[inline(always)]
     fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let SubtractDiagonal { elimination, rows, diagonal } = self;
-        elimination.visit_couplings(rows, |neighbours, couplings, solved| {
+        let DiagonalSums { elimination, part, starts, sums } = self;
+        part.visit_couplings(&elimination.pivots, elimination.kept.len(), |neighbours, couplings, solved| {
             let own_size = couplings.len() / total(neighbours).max(1);
             for &Neighbour { f, size, at } in neighbours {
-                let block = diagonal.block_mut(f);
-                for e in 0..own_size {
-                    let range = at + e * size..at + (e + 1) * size;
-                    let (coupling, solved) = (&couplings[range.clone()], &solved[range]);
-                    block.chunks_exact_mut(size).zip(coupling).for_each(|(row, &a)| add_scaled(row, -a, solved));
+                let (block, len) = (&mut sums[starts[f]..starts[f + 1]], own_size * size);
+                let (couplings, solved) = (&couplings[at..][..len], &solved[at..][..len]);
+                match size {
+                    9 => add_squares::<T, 9>(block, couplings, solved),
+                    6 => add_squares::<T, 6>(block, couplings, solved),
+                    _ => {
+                        for (coupling, solved) in couplings.chunks_exact(size).zip(solved.chunks_exact(size)) {
+                            for (row, &a) in block.chunks_exact_mut(size).zip(coupling) {
+                                add_scaled(row, a, solved);
+                            }
+                        }
+                    }
                 }
             }
         });
     }
 }
 
-/// Adds `(H_FF − λD² − H_FE H_EE⁻¹ H_EF)v`, or subtracts `H_FE H_EE⁻¹ b_E` for a right-hand side `b`.
-struct Reduce<'a, T> {
-    elimination: &'a Elimination<T>,
-    rows: &'a BlockRows<T>,
-    /// `v`, empty for a right-hand side.
-    kept: &'a [T],
-    rhs: Option<&'a [T]>,
-    product: &'a mut [T],
-}
-
-impl<T: Real> Kernel for Reduce<'_, T> {
-    #[inline(always)]
-    fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let Reduce { elimination, rows, kept, rhs, product } = self;
-        let structure = &*rows.structure;
-        let (mut gathered, mut sums, mut own_part) = (Vec::new(), Vec::new(), Vec::new());
-        // Adds JᵀJ(v, −own_part), in the kept columns, of the rows of a list.
-        let mut add = |list: &[u32], own: Option<(usize, &[T])>, gathered: &mut Vec<T>| {
-            for &k in list {
-                let width = elimination.gather_kept(structure, k as usize, kept, gathered);
-                if width == 0 {
-                    continue;
-                }
-                if let Some((own, part)) = own {
-                    let own = &mut gathered[columns_of(structure, k as usize, own)];
-                    own.iter_mut().zip(part).for_each(|(entry, &part)| *entry = -part);
-                }
-                sums.clear();
-                sums.resize(width, T::ZERO);
-                for row in rows.of(k as usize).chunks_exact(width) {
-                    add_scaled(&mut sums, dot(row, gathered), row);
-                }
-                for (block, columns) in structure.parts(k as usize) {
-                    if !elimination.is_eliminated[block] {
-                        let own = elimination.kept_range(elimination.places[block] as usize);
-                        add_scaled(&mut product[own], T::ONE, &sums[columns]);
-                    }
-                }
+/// Adds `AᵀB` for rows of `N` columns.
+#[inline(always)]
+fn add_squares<T: Real, const N: usize>(block: &mut [T], a: &[T], b: &[T]) {
+    let block = block.as_chunks_mut::<N>().0;
+    for (a, b) in a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0) {
+        for i in 0..N {
+            for j in 0..N {
+                block[i][j] += a[i] * b[j];
             }
-        };
-        for (e, &own) in elimination.eliminated.iter().enumerate() {
-            match rhs {
-                Some(b) => {
-                    own_part.clear();
-                    own_part.extend_from_slice(&b[structure.range(own)]);
-                }
-                None => elimination.coupled(rows, (e, own), kept, &mut gathered, &mut own_part),
-            }
-            elimination.pivots.solve_block(e, &mut own_part);
-            add(elimination.residual_blocks.of(e), Some((own, &own_part)), &mut gathered);
-        }
-        if rhs.is_none() {
-            add(elimination.residual_blocks.of(elimination.eliminated.len()), None, &mut gathered);
-        }
-    }
-}
-
-/// Solves for the eliminated columns.
-struct BackSubstitute<'a, T> {
-    elimination: &'a Elimination<T>,
-    rows: &'a BlockRows<T>,
-    kept: &'a [T],
-    b: &'a mut [T],
-}
-
-impl<T: Real> Kernel for BackSubstitute<'_, T> {
-    #[inline(always)]
-    fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let BackSubstitute { elimination, rows, kept, b } = self;
-        let (mut gathered, mut sums) = (Vec::new(), Vec::new());
-        for (e, &own) in elimination.eliminated.iter().enumerate() {
-            elimination.coupled(rows, (e, own), kept, &mut gathered, &mut sums);
-            let b = &mut b[rows.structure.range(own)];
-            add_scaled(b, -T::ONE, &sums);
-            elimination.pivots.solve_block(e, b);
         }
     }
 }

@@ -37,6 +37,31 @@ pub(super) fn independent_set(structure: &BlockStructure) -> Vec<usize> {
     set
 }
 
+/// Most blocks of columns that [`connected_share`] looks at.
+const SAMPLE: usize = 64;
+
+/// Share of the pairs of other blocks that the elimination of an independent set connects, by a sample of them.
+pub(super) fn connected_share(structure: &BlockStructure, set: &[usize]) -> f64 {
+    let residual_blocks = structure.residual_blocks_of_all();
+    let touched = |block: usize| residual_blocks.of(block).iter().flat_map(|&k| structure.touched(k as usize));
+    let mut is_eliminated = vec![false; structure.blocks()];
+    set.iter().for_each(|&block| is_eliminated[block] = true);
+    let kept: Vec<usize> = (0..structure.blocks()).filter(|&block| !is_eliminated[block]).collect();
+    let mut seen_by = vec![usize::MAX; structure.blocks()];
+    let (mut connected, mut sampled) = (0, 0);
+    for &block in kept.iter().step_by(kept.len().div_ceil(SAMPLE).max(1)) {
+        sampled += 1;
+        for &eliminated in touched(block).filter(|&&other| is_eliminated[other as usize]) {
+            if std::mem::replace(&mut seen_by[eliminated as usize], block) == block {
+                continue;
+            }
+            let others = touched(eliminated as usize).filter(|&&other| !is_eliminated[other as usize]);
+            connected += others.filter(|&&o| std::mem::replace(&mut seen_by[o as usize], block) != block).count();
+        }
+    }
+    connected as f64 / (sampled * kept.len()).max(1) as f64
+}
+
 #[cfg(test)]
 pub(in crate::linear) mod tests {
     use proptest::prelude::*;
@@ -91,6 +116,20 @@ pub(in crate::linear) mod tests {
                 prop_assert!(touched.iter().any(|own| own.contains(&block) && of_set(own) > 0), "{block} could join");
             }
         }
+    }
+
+    #[test]
+    fn points_seen_by_neighbours_connect_few_cameras_and_those_seen_by_any_connect_all() {
+        let (cameras, points) = (200, 4000);
+        let sizes = [vec![9; cameras], vec![3; points]].concat();
+        let share = |step: usize| {
+            let seen = (0..points)
+                .flat_map(|p| (0..4).map(move |k| vec![(p * 7 + k * k * (1 + p % step)) % cameras, cameras + p]));
+            let structure = structure(sizes.clone(), seen.collect());
+            connected_share(&structure, &independent_set(&structure))
+        };
+        assert!(share(1) < 0.1 && share(97) > 0.5, "{} {}", share(1), share(97));
+        assert_eq!(connected_share(&structure(vec![], vec![]), &[]), 0.0);
     }
 
     #[test]

@@ -5,7 +5,6 @@ use super::block_normal::BlockSystem;
 use super::block_rows::{BlockStructure, DampedRows};
 use super::elimination::Elimination;
 use super::form::LinearForm;
-use super::independent_set::independent_set;
 use super::model::IllConditioned;
 use super::preconditioned::{Krylov, Preconditioned};
 use crate::real::Real;
@@ -13,7 +12,8 @@ use crate::real::Real;
 /// The normal equations, from which blocks of columns that no residual block shares are eliminated; the Schur complement that is
 /// left is multiplied by and never formed.
 ///
-/// The preconditioner is the blocks on the diagonal of the Schur complement. Memory is that of the stored entries of `J`, twice.
+/// The preconditioner is the blocks on the diagonal of the Schur complement. Memory is that of the stored entries of `J`, three times: at two points,
+/// and in the order of elimination.
 #[derive(Debug, Clone)]
 pub struct IterativeSchur<T> {
     elimination: Elimination<T>,
@@ -24,17 +24,12 @@ pub struct IterativeSchur<T> {
 }
 
 impl<T: Real> IterativeSchur<T> {
-    /// Room for a problem of this structure.
-    pub(super) fn new(structure: &BlockStructure) -> Self {
-        let elimination = Elimination::new(structure, independent_set(structure));
+    /// Workspace for a problem of this structure, of which these blocks are eliminated.
+    pub(super) fn new(structure: &BlockStructure, eliminated: Vec<usize>) -> Self {
+        let elimination = Elimination::new(structure, eliminated);
         let preconditioner = BlockJacobi::new(elimination.kept().iter().map(|&block| structure.size(block)));
         let reduced = vec![T::ZERO; elimination.kept_columns()];
         IterativeSchur { elimination, preconditioner, krylov: Krylov::default(), reduced }
-    }
-
-    /// Number of columns of the Schur complement.
-    pub(super) fn kept_columns(&self) -> usize {
-        self.elimination.kept_columns()
     }
 }
 
@@ -48,16 +43,16 @@ impl<T: Real> BlockSystem<T> for IterativeSchur<T> {
 
     fn solve(&mut self, system: DampedRows<'_, T>, end: (T, usize), b: &mut [T]) -> Result<(), IllConditioned> {
         let IterativeSchur { elimination, preconditioner, krylov, reduced } = self;
-        elimination.reduce(system.rows, b, reduced);
+        elimination.reduce(&system.rows.structure, b, reduced);
         krylov.solve(&mut SchurSystem { elimination, preconditioner, system }, end, reduced)?;
-        elimination.back_substitute(system.rows, reduced, b);
+        elimination.back_substitute(&system.rows.structure, reduced, b);
         Ok(())
     }
 }
 
 /// The Schur complement.
 struct SchurSystem<'a, T> {
-    elimination: &'a Elimination<T>,
+    elimination: &'a mut Elimination<T>,
     preconditioner: &'a BlockJacobi<T>,
     system: DampedRows<'a, T>,
 }

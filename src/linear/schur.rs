@@ -76,7 +76,7 @@ impl<T: Real> Kernel for FormComplement<'_, T> {
                 add_scaled(&mut values[at..at + block.len()], T::ONE, block);
             }
         });
-        elimination.visit_fill(rows, |block| {
+        elimination.visit_fill(|block| {
             if let Some(&at) = places.next() {
                 add_scaled(&mut values[at..at + block.len()], -T::ONE, block);
             }
@@ -99,9 +99,9 @@ impl<T: Real> BlockSystem<T> for Schur<T> {
 
     fn solve(&mut self, system: DampedRows<'_, T>, _: (T, usize), b: &mut [T]) -> Result<(), IllConditioned> {
         let Schur { elimination, factor, reduced, .. } = self;
-        elimination.reduce(system.rows, b, reduced);
+        elimination.reduce(&system.rows.structure, b, reduced);
         factor.solve_in_place(reduced);
-        elimination.back_substitute(system.rows, reduced, b);
+        elimination.back_substitute(&system.rows.structure, reduced, b);
         Ok(())
     }
 }

@@ -65,14 +65,16 @@ struct BlockEquations<T> {
     rows: Vec<KeptRows<T>>,
 }
 
-impl<T: Real> SparseNormal<T> {
-    /// Zero sums for a problem of this structure.
-    ///
-    /// # Errors
-    ///
-    /// Matrices that take more than the memory budget, in bytes.
-    pub(super) fn new(structure: Arc<BlockStructure>, budget: usize) -> Result<Self, PlanError> {
-        let n = structure.columns();
+/// Structure of the matrix and of its factor.
+pub(super) struct SparsePlan {
+    structure: Arc<BlockStructure>,
+    pattern: BlockPattern,
+    symbolic: SymbolicCholesky,
+}
+
+impl SparsePlan {
+    /// The order of elimination for a problem of this structure, and the structure of the factor.
+    pub(super) fn new(structure: Arc<BlockStructure>) -> Result<Self, PlanError> {
         let sizes: Vec<usize> = (0..structure.blocks()).map(|block| structure.size(block)).collect();
         let mut pairs = Vec::new();
         for k in 0..structure.residual_blocks() {
@@ -82,10 +84,25 @@ impl<T: Real> SparseNormal<T> {
         }
         let pattern = BlockPattern::new(&sizes, &pairs)?;
         let symbolic = SymbolicCholesky::new(&pattern)?;
+        Ok(SparsePlan { structure, pattern, symbolic })
+    }
+
+    /// Work of a factorisation.
+    pub(super) fn factorization(&self) -> Work {
+        Work::new(Rate::Factorization, self.symbolic.flops(), self.symbolic.panel_entries() as f64)
+    }
+
+    /// Zero sums.
+    ///
+    /// # Errors
+    ///
+    /// Matrices that take more than the memory budget, in bytes.
+    pub(super) fn build<T: Real>(self, budget: usize) -> Result<SparseNormal<T>, PlanError> {
+        let SparsePlan { structure, mut pattern, symbolic } = self;
+        let n = structure.columns();
         let entries =
             pattern.entry_count().saturating_mul(2).saturating_add(symbolic.entry_count()).saturating_add(8 * n);
         PlanError::check_budget(entries.saturating_mul(size_of::<T>()), budget)?;
-        let mut pattern = pattern;
         let block_sums = BlockSums::new(&mut pattern, &structure);
         let factor = SparseCholesky::new(symbolic, &pattern)?;
         let zero =
@@ -104,16 +121,13 @@ impl<T: Real> SparseNormal<T> {
             scratch: vec![T::ZERO; n],
         })
     }
+}
 
-    /// Work of a factorisation.
-    pub(super) fn factorization(&self) -> Work {
-        Work::new(Rate::Factorization, self.factor.flops(), self.factor.entry_count() as f64)
-    }
-
+impl<T: Real> SparseNormal<T> {
     /// The normal equations at `x`, and a structure that contradicts itself.
     pub(crate) fn at(problem: &mut dyn BlockJacobian<T>, n: usize, x: &[T]) -> Evaluated<Result<Self, PlanError>> {
-        let normal =
-            BlockStructure::new(problem, n).and_then(|structure| SparseNormal::new(Arc::new(structure), usize::MAX));
+        let normal = BlockStructure::new(problem, n)
+            .and_then(|structure| SparsePlan::new(Arc::new(structure))?.build(usize::MAX));
         let mut normal = match normal {
             Ok(normal) => normal,
             Err(error) => return Ok(Err(error)),

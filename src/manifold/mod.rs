@@ -11,7 +11,10 @@
 //! | [`SE2`] | pose in the plane `[x, y, cos, sin]` | 4 | `[translation, angle]` | 3 |
 //! | [`SO3`] | unit quaternion `[i, j, k, w]` | 4 | rotation vector | 3 |
 //! | [`SE3`] | pose in space `[x, y, z, i, j, k, w]` | 7 | `[translation, rotation vector]` | 6 |
+//! | [`Sim2`] | similarity in the plane `[x, y, cos, sin, s]` | 5 | step of [`SE2`], logarithm of the scale | 4 |
+//! | [`Sim3`] | similarity in space `[x, y, z, i, j, k, w, s]` | 8 | step of [`SE3`], logarithm of the scale | 7 |
 //! | [`UnitSphere<N>`](UnitSphere) | unit vector | `N` | tangent vector | `N − 1` |
+//! | [`Plane`] | unit normal, then distance from the origin | 4 | tangent vector, difference | 3 |
 //! | [`ProductManifold<A, B>`](ProductManifold) | point of `A`, then point of `B` | sum | step of `A`, then step of `B` | sum |
 //!
 //! # Conventions
@@ -69,6 +72,7 @@ mod rotation3;
 mod se2;
 mod se3;
 mod series;
+mod similarity;
 mod so2;
 mod so3;
 #[cfg(test)]
@@ -82,11 +86,12 @@ pub use check::{ManifoldError, check_manifold};
 pub use euclidean::{Euclidean, EuclideanSpace};
 pub use pose2::Pose2;
 pub use pose3::Pose3;
-pub use product::ProductManifold;
+pub use product::{Plane, ProductManifold};
 pub use rotation2::Rotation2;
 pub use rotation3::Rotation3;
 pub use se2::SE2;
 pub use se3::SE3;
+pub use similarity::{Sim2, Sim3, Similarity2, Similarity3};
 pub use so2::SO2;
 pub use so3::SO3;
 pub use unit_sphere::UnitSphere;

@@ -1,6 +1,6 @@
 //! The product of two manifolds.
 
-use super::Manifold;
+use super::{Euclidean, Manifold, UnitSphere};
 use crate::real::Real;
 
 /// Pairs of a point of `A` and a point of `B`, stored one after the other, and so are steps. Products of more are nested.
@@ -20,6 +20,17 @@ pub struct ProductManifold<A, B>(
     /// Manifold of the numbers that follow.
     pub B,
 );
+
+/// Planes in space `{p : n·p = d}`, stored as the unit normal `n` and the distance `d` from the origin, negative on the other side. `(n, d)` and
+/// `(−n, −d)` are the same plane, but different points of the manifold.
+///
+/// ```
+/// use marquardt::manifold::{Manifold, Plane, check_manifold};
+///
+/// check_manifold(&Plane::default(), &[0.6, 0.0, -0.8, 2.5])?;
+/// # Ok::<(), marquardt::manifold::ManifoldError<f64>>(())
+/// ```
+pub type Plane = ProductManifold<UnitSphere<3>, Euclidean<1>>;
 
 impl<T: Real, A: Manifold<T>, B: Manifold<T>> Manifold<T> for ProductManifold<A, B> {
     #[inline]

@@ -139,6 +139,29 @@ proptest! {
     }
 
     #[test]
+    fn similarity_laws(x in twist(), delta in twist(), other in twist(), logs in uniform3(-0.5..0.5)) {
+        let in_space = |twist, log: f64| Similarity3 { pose: pose3(twist), scale: log.exp() }.to_array();
+        let steps: Vec<f64> = delta.into_iter().chain([logs[2]]).collect();
+        assert_laws_in_both_precisions(&Sim3, &in_space(x, logs[0]), &steps, &in_space(other, logs[1]));
+        let in_plane = |twist: [f64; 6], log: f64| {
+            Similarity2 { pose: Pose2::exp([twist[0], twist[1], twist[3]]), scale: log.exp() }.to_array()
+        };
+        let steps = [delta[0], delta[1], delta[3], logs[2]];
+        assert_laws_in_both_precisions(&Sim2, &in_plane(x, logs[0]), &steps, &in_plane(other, logs[1]));
+    }
+
+    #[test]
+    fn similarities_are_a_group(x in twist(), y in twist(), logs in uniform3(-2.0..2.0), point in uniform3(-3.0..3.0)) {
+        let similarity = |twist, log: f64| Similarity3 { pose: pose3(twist), scale: log.exp() };
+        let (a, b) = (similarity(x, logs[0]), similarity(y, logs[1]));
+        assert_close(&a.compose(b).transform(point), &a.transform(b.transform(point)), 200.0);
+        assert_close(&a.inverse().transform(a.transform(point)), &point, 2000.0);
+        assert_close(&a.inverse_transform(a.transform(point)), &point, 2000.0);
+        assert_close(&a.compose(a.between(b)).transform(point), &b.transform(point), 2000.0);
+        assert_close(&Similarity3::identity().compose(a).to_array(), &a.to_array(), 4.0);
+    }
+
+    #[test]
     fn sphere_laws(x in unit_vector::<4>(), delta in rotation_vector(), other in unit_vector::<4>()) {
         assert_laws_in_both_precisions(&UnitSphere::<4>, &x, &delta, &other);
         let circle = |x: [f64; 4]| Rotation2::exp(x[0] * 3.0).to_array();
@@ -546,6 +569,8 @@ fn points_are_told_from_others() {
     assert!(!SO3.contains(&[0.0, 0.6, 0.8]));
     assert!(!SE2.contains(&[f64::INFINITY, 0.0, 1.0, 0.0]));
     assert!(!SE3.contains(&[0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0, 1.0]));
+    assert!(Sim2.contains(&[0.0, 0.0, 1.0, 0.0, 1e-9]) && !Sim2.contains(&[0.0, 0.0, 1.0, 0.0]));
+    assert!([0.0, -1.0, f64::INFINITY, f64::NAN].iter().all(|&scale| !Sim2.contains(&[0.0, 0.0, 1.0, 0.0, scale])));
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod derivatives;
 mod graph;
 mod graph_bounds;
 mod graph_functions;
+mod graph_growth;
 mod manifold;
 mod mathematics;
 mod nist;

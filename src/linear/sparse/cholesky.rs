@@ -75,11 +75,6 @@ impl<T: Real> SparseCholesky<T> {
         self.symbolic.flops()
     }
 
-    /// Entries of the factor.
-    pub(crate) fn entry_count(&self) -> usize {
-        self.panels.len()
-    }
-
     /// The structure of the factor.
     #[cfg(test)]
     pub(crate) fn symbolic(&self) -> &SymbolicCholesky {

@@ -5,6 +5,7 @@
 //! [`SparseCholesky`] factorises and solves for each damping.
 
 mod assembly;
+mod bayes_tree;
 mod cholesky;
 mod elimination;
 mod inverse;
@@ -18,6 +19,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bayes_tree::{BayesTree, Term};
 pub(crate) use cholesky::SparseCholesky;
 pub(crate) use inverse::InverseSubset;
 pub(crate) use matrix::BlockMatrix;

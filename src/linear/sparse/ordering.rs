@@ -13,10 +13,14 @@ pub(super) fn neighbours(pattern: &BlockPattern) -> Lists<u32> {
 }
 
 /// The order in which blocks are eliminated, by approximate minimum degree (Amestoy, Davis & Duff 1996), each block counted
-/// with its size. Blocks with very many neighbours come last. Deterministic.
-pub(super) fn minimum_degree(graph: &Lists<u32>, sizes: impl Fn(usize) -> usize) -> Vec<u32> {
+/// with its size. Blocks with very many neighbours come last, as do others of which that is asked. Deterministic.
+pub(super) fn minimum_degree(
+    graph: &Lists<u32>,
+    sizes: impl Fn(usize) -> usize,
+    is_last: impl Fn(usize) -> bool,
+) -> Vec<u32> {
     let n = graph.starts.len() - 1;
-    let mut quotient = Quotient::new(graph, sizes);
+    let mut quotient = Quotient::new(graph, sizes, is_last);
     while let Some(pivot) = quotient.pop_minimum() {
         quotient.eliminate(pivot);
     }
@@ -71,10 +75,10 @@ struct Quotient {
 }
 
 impl Quotient {
-    fn new(graph: &Lists<u32>, sizes: impl Fn(usize) -> usize) -> Self {
+    fn new(graph: &Lists<u32>, sizes: impl Fn(usize) -> usize, is_last: impl Fn(usize) -> bool) -> Self {
         let n = graph.starts.len() - 1;
         let many = (10.0 * (n as f64).sqrt()).max(16.0) as usize;
-        let mut dense: Vec<usize> = (0..n).filter(|&i| graph.of(i).len() > many).collect();
+        let mut dense: Vec<usize> = (0..n).filter(|&i| is_last(i) || graph.of(i).len() > many).collect();
         dense.sort_by_cached_key(|&i| graph.of(i).len());
         let mut weight: Vec<i64> = (0..n).map(|i| sizes(i).max(1) as i64).collect();
         for &i in &dense {

@@ -88,6 +88,11 @@ impl BlockPattern {
         self.rows.len()
     }
 
+    /// Returns true if no block beside the diagonal is stored.
+    pub(crate) fn is_diagonal(&self) -> bool {
+        self.stored_blocks() == self.blocks()
+    }
+
     /// Number of blocks of a vector.
     pub(crate) fn blocks(&self) -> usize {
         self.offsets.len() - 1

@@ -85,10 +85,15 @@ impl SymbolicCholesky {
     ///
     /// `O(p log p)` for the order of `p` pairs, mostly, and as much time as there are blocks in the factor.
     pub(crate) fn new(pattern: &BlockPattern) -> Result<Self, TooLarge> {
+        Self::with_last(pattern, |_| false)
+    }
+
+    /// The structure for matrices of a pattern, in an order that reduces the fill and has some blocks at its end.
+    pub(super) fn with_last(pattern: &BlockPattern, is_last: impl Fn(usize) -> bool) -> Result<Self, TooLarge> {
         // Places in a front are counted in 32 bits.
         u32::try_from(pattern.len()).map_err(|_| TooLarge)?;
         let graph = neighbours(pattern);
-        let order = minimum_degree(&graph, |i| pattern.size(i));
+        let order = minimum_degree(&graph, |i| pattern.size(i), is_last);
         Self::in_order(pattern, &graph, order)
     }
 
@@ -179,6 +184,11 @@ impl SymbolicCholesky {
     pub(crate) fn nonzeros(&self) -> f64 {
         let of_node = |k: f64, m: f64| k * m - k * (k - 1.0) / 2.0;
         self.supernodes.iter().map(|node| of_node(node.pivots as f64, node.size as f64)).sum()
+    }
+
+    /// Entries of the factor.
+    pub(crate) fn panel_entries(&self) -> usize {
+        self.panels
     }
 
     /// Entries that a factorisation keeps in memory.
