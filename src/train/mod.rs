@@ -34,6 +34,7 @@
 //! | [`Trainer`] | `fit`, `evaluate`, `predict`, `train_step` |
 //! | [`History`] | what every epoch gave, by name |
 //! | [`Metric`]: [`Accuracy`], [`MeanError`], [`R2Score`] | measures beside the loss |
+//! | [`ConfusionMatrix`] | classes by predicted classes |
 //! | [`Callback`]: [`EarlyStopping`], [`ReduceLearningRateOnPlateau`], [`LearningRateScheduler`], [`TerminateOnNonFinite`], [`OnEpochEnd`] | who looks on and may change or stop the training |
 #![cfg_attr(feature = "csv", doc = "| [`CsvLogger`] | a line for each epoch |")]
 #![cfg_attr(feature = "progress", doc = "| [`Progress`] | a bar for each epoch |")]
@@ -65,7 +66,7 @@ pub use checkpoint::{Checkpoint, CheckpointError};
 pub use error::{CallbackError, TrainError};
 pub use history::History;
 pub use logs::Logs;
-pub use metrics::{Accuracy, MeanError, Metric, R2Score};
+pub use metrics::{Accuracy, ConfusionMatrix, MeanError, Metric, R2Score, balanced_class_weights};
 pub use stop::StopReason;
 pub use trainer::Trainer;
 
