@@ -27,6 +27,9 @@ const LAST_PLACE: i32 = 7;
 /// of predictions were 8 % smaller with 0.1 than with 1, and the same with 0.01.
 const BIAS_DECAY: f64 = 0.1;
 
+/// Logarithms of the evidence that differ by less are the same.
+const SAME_EVIDENCE: f64 = 1e-3;
+
 /// Smallest weight decay of training steps, relative to the first.
 const SMALLEST: f64 = 1e-12;
 
@@ -59,8 +62,8 @@ pub struct Evidence<T> {
     pub log_evidence: T,
     /// Solves made.
     pub rounds: usize,
-    /// Whether the weight decay has settled to four digits and the last solve has ended by itself. It may not settle where the targets
-    /// have no noise, or nothing but noise.
+    /// Whether the weight decay has settled and the last solve has ended by itself: to four digits, or to a tenth where updates lead away from the largest evidence. It may
+    /// not settle where the targets have no noise, or nothing but noise.
     pub is_settled: bool,
 }
 
@@ -152,7 +155,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         found
     }
 
-    /// Finds the weight decay of the largest evidence among many, and solves from there until it has settled.
+    /// Finds the weight decay of the largest evidence among many, and updates it from there until it has settled.
     fn search_weight_decay(
         &self,
         objective: &mut dyn Objective<T>,
@@ -166,61 +169,59 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         let start = weights.measure(objective, variables)?;
         let (mean_square, first) = (start.mean_square(), start.first_decay()?);
         let [smallest, largest] = [T::EPSILON.to_f64().powi(2) * mean_square, mean_square / T::EPSILON.to_f64()];
-        let mut solves = Solves { weights: &weights, rounds: 0, report: None };
-        let decay = if decay == 0.0 { self.best_decay(objective, variables, first, &mut solves)? } else { decay };
-        let (mut decays, mut is_early) = (vec![decay; weights.decays()], true);
-        loop {
-            let (status, here, estimate) = solves.solve(self, is_early, objective, variables, &decays)?;
+        let is_searched = decay == 0.0;
+        let mut solves = Solves { solver: self, objective, variables, weights: &weights, rounds: 0, work: None };
+        let best = if is_searched {
+            solves.best_of_many(first)?
+        } else {
+            solves.solve(true, vec![decay; weights.decays()])?
+        };
+        let (mut last, mut is_early): (Option<Solved<T>>, _) = (None, true);
+        let mut is_settled = loop {
+            let Solved { decays, report, estimate, .. } = last.as_ref().unwrap_or(&best);
             let mut next = estimate.weight_decays.clone();
             if next.len() > 1 {
                 // A variable that the data do not need decays ever more.
                 next.iter_mut().for_each(|decay| *decay = decay.clamp(smallest, largest));
             }
-            let changes = next.iter().zip(&decays).map(|(next, decay)| (next / decay - 1.0).abs());
+            let changes = next.iter().zip(decays).map(|(next, decay)| (next / decay - 1.0).abs());
             let change = changes.fold(0.0, |most, change| if change <= most { most } else { change });
-            let is_last = change < SETTLED && !(is_early && status == Status::MaxIterations)
+            let is_last = change < SETTLED && !(is_early && report.status == Status::MaxIterations)
                 || solves.rounds >= ROUNDS
-                || has_failed(status)
+                || has_failed(report.status)
                 || !(next.iter().all(|decay| decay.is_finite()) && estimate.determined > FEWEST_PARAMETERS)
                 || next.iter().all(|&decay| decay <= smallest);
             if is_last {
-                let is_settled = change < SETTLED && !has_failed(status) && status != Status::MaxIterations;
-                let sizes = (here.parameters(), here.rows());
-                let Solves { rounds, report, .. } = solves;
-                let report = report.expect("a solve has a report");
-                return Ok(Evidence::of(report, estimate, sizes, (&decays, bias_decay, rounds, is_settled)));
+                break change < SETTLED && has_ended(report.status);
             }
             is_early &= change > NEARLY_SETTLED;
-            decays = next;
-        }
-    }
-
-    /// Solves from the variables with weight decays from a large one to a small one, and leaves the variables where the evidence is largest. It may have several
-    /// maxima, in a nearly linear network and in one that fits noise.
-    fn best_decay(
-        &self,
-        objective: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-        first: f64,
-        solves: &mut Solves<'_, T>,
-    ) -> OptimizerResult<f64> {
-        let before = variables.values().to_vec();
-        let (mut best, mut decay, mut evidence) = (before.clone(), first, f64::NEG_INFINITY);
-        for place in FIRST_PLACE..=LAST_PLACE {
-            let trial = first * 10.0_f64.powf(-0.5 * f64::from(place));
-            variables.values_mut().copy_from_slice(&before);
-            let (status, _, estimate) =
-                solves.solve(self, true, objective, variables, &vec![trial; solves.weights.decays()])?;
-            if estimate.log_evidence > evidence {
-                (decay, evidence) = (trial, estimate.log_evidence);
-                best.copy_from_slice(variables.values());
+            let solved = solves.solve(is_early, next)?;
+            if let Some(earlier) = last.replace(solved) {
+                solves.discard(earlier);
             }
-            if has_failed(status) {
-                break;
+        };
+        let found = match last {
+            None => best,
+            Some(last) if is_searched && !(last.evidence() >= best.evidence() - SAME_EVIDENCE) => {
+                solves.discard(last);
+                let (found, is_bracketed) = solves.refine(best)?;
+                is_settled = is_bracketed && has_ended(found.report.status);
+                found
             }
-        }
-        variables.values_mut().copy_from_slice(&best);
-        Ok(decay)
+            Some(last) => {
+                solves.discard(best);
+                last
+            }
+        };
+        let Solves { rounds, work, .. } = solves;
+        let Solved { decays, values, report, here, estimate } = found;
+        variables.values_mut().copy_from_slice(&values);
+        let report = match work {
+            Some(work) => report.after(work),
+            None => report,
+        };
+        let sizes = (here.parameters(), here.rows());
+        Ok(Evidence::of(report, estimate, sizes, (&decays, bias_decay, rounds, is_settled)))
     }
 }
 
@@ -246,38 +247,107 @@ impl<T: Real, D: DampingPolicy<T> + 'static> LevenbergMarquardt<T, D> {
     }
 }
 
-/// Solves of one search.
-struct Solves<'a, T> {
-    weights: &'a DecayingWeights,
-    rounds: usize,
-    /// Report of the last solve, with the work of all.
-    report: Option<Report<T>>,
+/// A minimum with weight decays, and what the evidence says there.
+struct Solved<T> {
+    decays: Vec<f64>,
+    values: Vec<T>,
+    report: Report<T>,
+    here: Linearization,
+    estimate: Estimate,
 }
 
-impl<T: Real> Solves<'_, T> {
-    /// Solves with these weight decays, and returns how that ended, and what the evidence says there.
-    fn solve<D: DampingPolicy<T>>(
-        &mut self,
-        solver: &LevenbergMarquardt<T, D>,
-        is_early: bool,
-        objective: &mut dyn Objective<T>,
-        variables: &mut Variables<T>,
-        decays: &[f64],
-    ) -> OptimizerResult<(Status, Linearization, Estimate)> {
+impl<T> Solved<T> {
+    fn evidence(&self) -> f64 {
+        self.estimate.log_evidence
+    }
+}
+
+/// Solves of one search.
+struct Solves<'a, T: Real, D> {
+    solver: &'a LevenbergMarquardt<T, D>,
+    objective: &'a mut dyn Objective<T>,
+    variables: &'a mut Variables<T>,
+    weights: &'a DecayingWeights,
+    rounds: usize,
+    /// Report with the work of the solves that were discarded.
+    work: Option<Report<T>>,
+}
+
+impl<T: Real, D: DampingPolicy<T>> Solves<'_, T, D> {
+    /// Solves with these weight decays from the variables as they are.
+    fn solve(&mut self, is_early: bool, decays: Vec<f64>) -> OptimizerResult<Solved<T>> {
         self.rounds += 1;
-        let mut solver = solver.clone();
+        let mut solver = self.solver.clone();
         if is_early {
             solver.settings.max_iterations = EARLY_ITERATIONS.min(solver.settings.max_iterations);
         }
-        let mut report = solver.minimize_with_ridge(objective, variables, self.weights.ridge(decays), &mut ())?;
-        if let Some(earlier) = self.report.take() {
-            report = report.after(earlier);
+        let ridge = self.weights.ridge(&decays);
+        let report = solver.minimize_with_ridge(self.objective, self.variables, ridge, &mut ())?;
+        let here = self.weights.measure(self.objective, self.variables)?;
+        let estimate = here.estimate(&decays)?;
+        Ok(Solved { decays, values: self.variables.values().to_vec(), report, here, estimate })
+    }
+
+    /// Keeps of a minimum the work alone.
+    fn discard(&mut self, solved: Solved<T>) {
+        self.work = Some(match self.work.take() {
+            Some(work) => solved.report.after(work),
+            None => solved.report,
+        });
+    }
+
+    /// The minimum of the larger evidence, and whether that is the other one.
+    fn better(&mut self, best: Solved<T>, other: Solved<T>) -> (Solved<T>, bool) {
+        let is_other = other.evidence() > best.evidence() || best.evidence().is_nan();
+        let (kept, discarded) = if is_other { (other, best) } else { (best, other) };
+        self.discard(discarded);
+        (kept, is_other)
+    }
+
+    /// Solves from the variables with weight decays from a large one to a small one, and leaves the variables where the evidence is largest. It may have several
+    /// maxima, in a nearly linear network and in one that fits noise.
+    fn best_of_many(&mut self, first: f64) -> OptimizerResult<Solved<T>> {
+        let start = self.variables.values().to_vec();
+        let mut best = None;
+        for place in FIRST_PLACE..=LAST_PLACE {
+            self.variables.values_mut().copy_from_slice(&start);
+            let decay = first * 10.0_f64.powf(-0.5 * f64::from(place));
+            let solved = self.solve(true, vec![decay; self.weights.decays()])?;
+            let has_failed = has_failed(solved.report.status);
+            best = Some(match best.take() {
+                Some(best) => self.better(best, solved).0,
+                None => solved,
+            });
+            if has_failed {
+                break;
+            }
         }
-        let status = report.status;
-        self.report = Some(report);
-        let here = self.weights.measure(objective, variables)?;
-        let estimate = here.estimate(decays)?;
-        Ok((status, here, estimate))
+        let best = best.expect("there are places");
+        self.variables.values_mut().copy_from_slice(&best.values);
+        Ok(best)
+    }
+
+    /// Multiplies the weight decays by ever smaller factors while the evidence grows. Returns whether it is smaller on both sides.
+    ///
+    /// Updates end where the evidence of one linearisation is largest. The linearisation of a smaller weight decay has followed the noise, which its evidence doesn't know.
+    fn refine(&mut self, mut best: Solved<T>) -> OptimizerResult<(Solved<T>, bool)> {
+        let mut is_smaller = [false; 2];
+        for place in 0..4 {
+            let power = 0.25 * 0.5_f64.powi(place);
+            for (side, power) in [power, -power].into_iter().enumerate() {
+                self.variables.values_mut().copy_from_slice(&best.values);
+                let decays = best.decays.iter().map(|decay| decay * 10.0_f64.powf(power)).collect();
+                let trial = self.solve(false, decays)?;
+                let is_better;
+                (best, is_better) = self.better(best, trial);
+                is_smaller[side] |= !is_better;
+                is_smaller[1 - side] |= is_better;
+                if is_better {
+                    break;
+                }
+            }
+        }
+        Ok((best, is_smaller == [true; 2]))
     }
 }
 
@@ -285,4 +355,9 @@ impl<T: Real> Solves<'_, T> {
 fn has_failed(status: Status) -> bool {
     use Status::{Cancelled, EvaluationFailed, MaxEvaluations, TimeLimit, WrongDerivatives};
     matches!(status, Cancelled | EvaluationFailed | MaxEvaluations | TimeLimit | WrongDerivatives)
+}
+
+/// Returns true for a solve that has ended by itself.
+fn has_ended(status: Status) -> bool {
+    !has_failed(status) && status != Status::MaxIterations
 }
