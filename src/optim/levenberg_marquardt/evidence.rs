@@ -330,7 +330,11 @@ impl<T: Real, D: DampingPolicy<T>> Solves<'_, T, D> {
     /// Multiplies the weight decays by ever smaller factors while the evidence grows. Returns whether it is smaller on both sides.
     ///
     /// Updates end where the evidence of one linearisation is largest. The linearisation of a smaller weight decay has followed the noise, which its evidence doesn't know.
-    fn refine(&mut self, mut best: Solved<T>) -> OptimizerResult<(Solved<T>, bool)> {
+    fn refine(&mut self, of_many: Solved<T>) -> OptimizerResult<(Solved<T>, bool)> {
+        // The early solve may not have ended by itself.
+        self.variables.values_mut().copy_from_slice(&of_many.values);
+        let mut best = self.solve(false, of_many.decays.clone())?;
+        self.discard(of_many);
         let mut is_smaller = [false; 2];
         for place in 0..4 {
             let power = 0.25 * 0.5_f64.powi(place);

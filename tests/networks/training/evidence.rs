@@ -100,29 +100,37 @@ fn cross_entropies_have_evidence() {
     let mut network = Sequential::new(2).dense(1).compile(&mut variables, 0, BinaryCrossentropy).unwrap();
     let found =
         LevenbergMarquardt::new().minimize_variables_by_evidence(data.bind(&mut network), &mut variables).unwrap();
-    let (m, x) = (30.0, variables.values());
-    let (mut hessian, mut likelihood) = (DMatrix::zeros(3, 3), 0.0);
-    let alpha = m * found.weight_decay;
-    let shares = DVector::from_vec(vec![1.0, 1.0, found.bias_decay]);
-    let mut gradient = DVector::from_column_slice(x).component_mul(&shares) * alpha;
-    for (row, y) in data.x.rows().into_iter().zip(&data.y) {
-        let at = DVector::from_vec(vec![row[0], row[1], 1.0]);
-        let p = 1.0 / (1.0 + (-at.dot(&DVector::from_column_slice(x))).exp());
-        hessian += &at * at.transpose() * (p * (1.0 - p));
-        gradient += &at * (p - y);
-        likelihood += (y * p + (1.0 - y) * (1.0 - p)).ln();
+    let (m, shares) = (30.0, DVector::from_vec(vec![1.0, 1.0, found.bias_decay]));
+    // The evidence at the minimum with this precision, the minimum and the effective parameters, by Newton's method.
+    let at = |alpha: f64| {
+        let decays = DMatrix::from_diagonal(&shares) * alpha;
+        let mut x = DVector::<f64>::zeros(3);
+        let (mut hessian, mut likelihood) = (decays.clone(), 0.0);
+        for _ in 0..50 {
+            (hessian, likelihood) = (decays.clone(), 0.0);
+            let mut gradient = &decays * &x;
+            for (row, y) in data.x.rows().into_iter().zip(&data.y) {
+                let at = DVector::from_vec(vec![row[0], row[1], 1.0]);
+                let p = 1.0 / (1.0 + (-at.dot(&x)).exp());
+                hessian += &at * at.transpose() * (p * (1.0 - p));
+                gradient += &at * (p - y);
+                likelihood += (y * p + (1.0 - y) * (1.0 - p)).ln();
+            }
+            x -= hessian.clone().try_inverse().unwrap() * gradient;
+        }
+        let inverse = hessian.try_inverse().unwrap();
+        let determined = 3.0 - (&decays * &inverse).trace();
+        let determinants = 0.5 * (decays.determinant() * inverse.determinant()).ln();
+        (likelihood - 0.5 * x.dot(&(&decays * &x)) + determinants, x, determined)
+    };
+    let (evidence, x, determined) = at(m * found.weight_decay);
+    assert!(found.is_settled && (evidence - found.log_evidence).abs() < 1e-6, "{evidence}: {found}");
+    assert!((determined - found.effective_parameters).abs() < 1e-6, "{determined}: {found}");
+    assert!(variables.values().iter().zip(&x).all(|(found, x)| (found - x).abs() < 1e-5), "{x}; {found}");
+    for factor in [0.8, 1.25] {
+        let (other, ..) = at(m * found.weight_decay * factor);
+        assert!(other < evidence, "{factor}: {other} is above {evidence}; {found}");
     }
-    assert!(found.is_settled && gradient.norm() < 1e-5, "{gradient}; {found}");
-    let decays = DMatrix::from_diagonal(&shares) * alpha;
-    let inverse = (&hessian + &decays).try_inverse().unwrap();
-    let squares: f64 = x.iter().zip(&shares).map(|(x, share)| share * x * x).sum();
-    let determined = 3.0 - (decays.clone() * &inverse).trace();
-    assert!(
-        (determined - found.effective_parameters).abs() < 1e-6 && (alpha * squares / determined - 1.0).abs() < 1e-3
-    );
-    let evidence =
-        likelihood - 0.5 * alpha * squares + 0.5 * decays.determinant().ln() + 0.5 * inverse.determinant().ln();
-    assert!((evidence - found.log_evidence).abs() < 1e-6, "{evidence}: {found}");
 }
 
 /// A bias that does not decay has a prior that is flat: the limit of a wide one, over its density.
