@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         found.target_noise()
     );
 
-    let posterior = Laplace::new().with_weight_decay(found.weight_decay).fit(&mut network, &variables)?;
+    let posterior = Laplace::of_evidence(&found).fit(&mut network, &variables)?;
     let grid = Array2::from_shape_fn((201, 1), |(i, _)| 0.04 * i as f64 - 4.0);
     let predicted = posterior.predict_with_std(&mut network, &[grid.view()])?;
     let [lower, upper] = predicted.interval(0.95);

@@ -229,6 +229,10 @@ impl<T: Real, O: Optimizer<T>> Optimizer<T> for MovingAverage<T, O> {
         if name == DECAY.name { self.decay.set(name, value) } else { self.inner.set_hyperparameter(name, value) }
     }
 
+    fn adapt_weight_decay(&mut self, data: &mut dyn Objective<T>, variables: &Variables<T>) -> OptimizerResult<f64> {
+        self.inner.adapt_weight_decay(data, variables)
+    }
+
     fn slots(&self) -> Vec<&'static str> {
         let mut names = self.inner.slots();
         names.push(SLOT);

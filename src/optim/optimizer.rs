@@ -2,9 +2,7 @@
 
 use ndarray::ArrayViewD;
 
-#[cfg(doc)]
-use super::OptimizerError;
-use super::{Hyperparameter, OptimizerResult, OptimizerState, StepReport};
+use super::{Hyperparameter, OptimizerError, OptimizerResult, OptimizerState, StepReport};
 use crate::pass_on::{behind_pointer, pass_on};
 use crate::problem::Objective;
 use crate::real::Real;
@@ -128,6 +126,19 @@ pub trait Optimizer<T: Real>: Send {
         Ok(())
     }
 
+    /// Sets the hyperparameter `weight_decay` to the one that the evidence of all training data asks for at the variables, one update of
+    /// [Bayesian regularisation](crate::LevenbergMarquardt::minimize_variables_by_evidence), and returns it.
+    /// [`Trainer::weight_decay_by_evidence`](crate::train::Trainer::weight_decay_by_evidence) calls it before every epoch.
+    ///
+    /// # Errors
+    ///
+    /// [`OptimizerError::NoEvidence`] for optimizers other than [`LevenbergMarquardt`](crate::LevenbergMarquardt), for a weight decay that follows a schedule, and where the data have no
+    /// evidence.
+    fn adapt_weight_decay(&mut self, data: &mut dyn Objective<T>, variables: &Variables<T>) -> OptimizerResult<f64> {
+        let _ = (data, variables);
+        Err(OptimizerError::NoEvidence { reason: format!("{} does not find its own", self.name()) })
+    }
+
     /// Returns true if a step is [`apply_gradients`](Self::apply_gradients) of the loss's gradient, so that optimizers for
     /// several groups of variables can share one gradient.
     fn is_first_order(&self) -> bool;
@@ -150,6 +161,7 @@ impl<T: Real, O: Optimizer<T> + ?Sized> Optimizer<T> for Box<O> {
         ref save_into(state: &mut OptimizerState<T>) -> ();
         mut restore(state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()>;
         mut finalize(variables: &mut Variables<T>) -> OptimizerResult<()>;
+        mut adapt_weight_decay(data: &mut dyn Objective<T>, variables: &Variables<T>) -> OptimizerResult<f64>;
         ref is_first_order() -> bool;
     }
 }

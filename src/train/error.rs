@@ -58,6 +58,12 @@ pub enum TrainError {
         /// Description of the fault.
         reason: String,
     },
+    /// Targets have no classes, or class weights do not fit them.
+    #[error("classes: {reason}")]
+    NoClasses {
+        /// Description of the fault.
+        reason: String,
+    },
     /// The optimizer returned an error instead of a step.
     #[error(transparent)]
     Optimizer(#[from] OptimizerError),

@@ -34,6 +34,7 @@
 //! | [`Trainer`] | `fit`, `evaluate`, `predict`, `train_step` |
 //! | [`History`] | logs of every epoch, by name |
 //! | [`Metric`]: [`Accuracy`], [`MeanError`], [`R2Score`] | metrics besides the loss |
+//! | [`ConfusionMatrix`] | counts of samples by true and predicted class |
 //! | [`Callback`]: [`EarlyStopping`], [`ReduceLearningRateOnPlateau`], [`LearningRateScheduler`], [`TerminateOnNonFinite`], [`OnEpochEnd`] | observers that may change or stop the training |
 #![cfg_attr(feature = "csv", doc = "| [`CsvLogger`] | a line for each epoch |")]
 #![cfg_attr(feature = "progress", doc = "| [`Progress`] | a bar for each epoch |")]
@@ -65,7 +66,7 @@ pub use checkpoint::{Checkpoint, CheckpointError};
 pub use error::{CallbackError, TrainError};
 pub use history::History;
 pub use logs::Logs;
-pub use metrics::{Accuracy, MeanError, Metric, R2Score};
+pub use metrics::{Accuracy, ConfusionMatrix, MeanError, Metric, R2Score, balanced_class_weights};
 pub use stop::StopReason;
 pub use trainer::Trainer;
 

@@ -14,6 +14,8 @@
 //! ```
 
 mod error;
+#[cfg(feature = "safetensors")]
+mod foreign_weights;
 mod gradients;
 mod layout;
 pub(crate) mod pattern;

@@ -35,6 +35,12 @@ pub enum SafetensorsError {
         /// The variable's name.
         name: String,
     },
+    /// No variable has a name that begins with that of a layer.
+    #[error("there is no variable whose name begins with {name} and a dot")]
+    UnknownLayer {
+        /// The beginning of the name.
+        name: String,
+    },
     /// A tensor holds no floats of 32 or 64 bits.
     #[error("{name} holds {found} numbers, not F32 or F64")]
     NumberType {
@@ -201,12 +207,12 @@ impl<T: Real> Variables<T> {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, SafetensorsError> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, SafetensorsError> {
     fs::read(path).map_err(|source| SafetensorsError::File { path: path.into(), source })
 }
 
 /// Appends the entries of a tensor.
-fn decode<T: Real>(name: &str, tensor: &TensorView, values: &mut Vec<T>) -> Result<(), SafetensorsError> {
+pub(super) fn decode<T: Real>(name: &str, tensor: &TensorView, values: &mut Vec<T>) -> Result<(), SafetensorsError> {
     let data = tensor.data();
     let f32s = data.as_chunks().0.iter().map(|&bytes| f64::from(f32::from_le_bytes(bytes)));
     let f64s = data.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes));

@@ -20,6 +20,9 @@ pub(in crate::optim) const FEWEST_PARAMETERS: f64 = 1e-3;
 /// First weight decay, relative to the mean square of the columns of the Jacobian. From a smaller one, the search may end where most of the noise is fitted.
 const FIRST_DECAY: f64 = 0.1;
 
+/// Names of biases.
+const BIASES: &str = "*bias";
+
 pub(super) fn refusal(reason: impl Into<String>) -> OptimizerError {
     OptimizerError::NoEvidence { reason: reason.into() }
 }
@@ -32,6 +35,8 @@ pub(in crate::optim) struct DecayingWeights {
     groups: Vec<Option<usize>>,
     /// Number of weight decays.
     decays: usize,
+    /// Square roots of the weight decay of each parameter, relative to that of its group. All that follows is of the parameters times these.
+    roots: Vec<f64>,
 }
 
 /// Arguments of [`triangle`].
@@ -55,24 +60,27 @@ impl<T: Real> Reduction<'_, T> {
 
 impl DecayingWeights {
     /// The trainable variables with names that match a pattern, of which those with names that match an exclusion do not decay; with one weight
-    /// decay, or one for each variable.
+    /// decay, of which biases have a share, or one for each variable.
     pub(in crate::optim) fn of<T: Real>(
         variables: &Variables<T>,
         patterns: &[String],
         exclusions: &[String],
         is_per_variable: bool,
+        bias_decay: f64,
     ) -> OptimizerResult<Self> {
         let matches = |patterns: &[String], name: &str| patterns.iter().any(|pattern| pattern::matches(pattern, name));
         let taken = variables.iter().filter(|&variable| {
             variables.is_trainable(variable) && !variable.is_empty() && matches(patterns, variables.name(variable))
         });
-        let (mut columns, mut groups, mut decays) = (Vec::new(), Vec::new(), 0);
+        let (mut columns, mut groups, mut roots, mut decays) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for variable in taken {
             columns.push(variable.range());
             let decays_too = !matches(exclusions, variables.name(variable));
             let group = decays_too.then_some(if is_per_variable { decays } else { 0 });
             decays = group.map_or(decays, |group| decays.max(group + 1));
             groups.resize(groups.len() + variable.len(), group);
+            let is_bias = decays_too && !is_per_variable && pattern::matches(BIASES, variables.name(variable));
+            roots.resize(groups.len(), if is_bias { bias_decay.sqrt() } else { 1.0 });
         }
         if columns.is_empty() {
             return Err(OptimizerError::NothingToTrain);
@@ -80,7 +88,7 @@ impl DecayingWeights {
         if decays == 0 {
             return Err(refusal("all trainable variables are excluded from it"));
         }
-        Ok(DecayingWeights { columns, groups, decays })
+        Ok(DecayingWeights { columns, groups, decays, roots })
     }
 
     pub(super) fn count(&self) -> usize {
@@ -98,20 +106,26 @@ impl DecayingWeights {
 
     /// The weight decay of each parameter.
     pub(in crate::optim) fn ridge<T: Real>(&self, decays: &[f64]) -> Vec<T> {
-        self.groups.iter().map(|group| group.map_or(T::ZERO, |group| T::from_f64(decays[group]))).collect()
+        let decay = |(group, root): (&Option<usize>, f64)| group.map_or(0.0, |group| decays[group] * root * root);
+        self.groups.iter().zip(self.roots.iter().copied()).map(decay).map(T::from_f64).collect()
     }
 
     /// Number of parameters of each weight decay, and the sum of their squares.
     fn squares<T: Real>(&self, variables: &Variables<T>) -> Vec<(f64, f64)> {
         let mut squares = vec![(0.0, 0.0); self.decays];
         let values = self.columns.iter().cloned().flatten().map(|j| variables.values()[j].to_f64());
-        for (value, group) in values.zip(&self.groups) {
+        for ((value, root), group) in values.zip(&self.roots).zip(&self.groups) {
             if let Some(group) = *group {
                 squares[group].0 += 1.0;
-                squares[group].1 += value * value;
+                squares[group].1 += (root * value).powi(2);
             }
         }
         squares
+    }
+
+    /// Rows of derivatives by the parameters, turned into those by the parameters times their roots.
+    pub(super) fn scaled<T: Real>(&self, rows: &[T]) -> Vec<f64> {
+        rows.iter().zip(self.roots.iter().cycle()).map(|(entry, root)| entry.to_f64() / root).collect()
     }
 
     /// Linearises the objective at the variables, as `n` columns.
@@ -125,7 +139,7 @@ impl DecayingWeights {
         let Triangle { triangle, sum_of_squares, rows, .. } =
             triangle(Reduction { problem, variables, columns: &self.columns })?;
         let sum_of_squares = misfit.loss.map_or(sum_of_squares.to_f64(), |loss| 2.0 * loss);
-        let triangle = triangle.into_iter().map(T::to_f64).collect();
+        let triangle = self.scaled(&triangle);
         self.linearization(triangle, self.groups.clone(), misfit, (sum_of_squares, rows), variables)
     }
 
@@ -144,7 +158,7 @@ impl DecayingWeights {
         gather(&mut x, variables.values(), &self.columns);
         let (mut r, mut jacobian) = (vec![T::ZERO; m], vec![T::ZERO; m * n]);
         selected.linearize(&x, 0, &mut r, &mut jacobian)?;
-        let jacobian: Vec<f64> = jacobian.into_iter().map(T::to_f64).collect();
+        let jacobian = self.scaled(&jacobian);
         let mut transposed = vec![0.0; m * n];
         for (i, row) in jacobian.chunks_exact(n).enumerate() {
             transposed.iter_mut().skip(i).step_by(m).zip(row).for_each(|(to, &entry)| *to = entry);
@@ -342,10 +356,13 @@ impl Linearization {
                 of_prior += count * decay.ln();
                 of_decay += decay * sum;
             }
-            let misfit = (sum_of_squares + of_decay) / square_of_noise;
-            let residuals = if self.dispersion.is_some() { 0.0 } else { m };
-            let of_noise = (residuals - undecaying) * (2.0 * PI * square_of_noise).ln();
-            0.5 * (of_prior - log_determinant - misfit - of_noise)
+            let misfit = sum_of_squares + of_decay;
+            let of_noise = match self.dispersion {
+                Some(dispersion) => misfit / dispersion - undecaying * (2.0 * PI * dispersion).ln(),
+                // With the noise that makes it largest; where the weight decay has settled, the estimate.
+                None => (m - undecaying) * (1.0 + (2.0 * PI * misfit / (m - undecaying)).ln()),
+            };
+            0.5 * (of_prior - log_determinant - of_noise)
         };
         let determined = determined.iter().sum();
         Ok(Estimate { weight_decays, determined, effective, noise: square_of_noise.sqrt(), log_evidence })

@@ -4,13 +4,13 @@ mod linearization;
 mod posterior;
 mod prediction;
 
-pub(super) use linearization::{DecayingWeights, Estimate, FEWEST_PARAMETERS};
+pub(super) use linearization::{DecayingWeights, Estimate, FEWEST_PARAMETERS, Linearization};
 pub use posterior::LaplacePosterior;
 pub use prediction::PredictionWithStd;
 
-use linearization::{Linearization, refusal};
+use linearization::refusal;
 
-use super::OptimizerResult;
+use super::{Evidence, OptimizerResult};
 use crate::kernels::{Factor, Kernels};
 use crate::linear::MEMORY_BUDGET;
 use crate::nn::Network;
@@ -44,7 +44,7 @@ use crate::variables::Variables;
 /// network.batch(&[x.view()], &[y.view()])?;
 /// let found = LevenbergMarquardt::new().minimize_variables_by_evidence(&mut network, &mut variables)?;
 ///
-/// let posterior = Laplace::new().with_weight_decay(found.weight_decay).fit(&mut network, &variables)?;
+/// let posterior = Laplace::of_evidence(&found).fit(&mut network, &variables)?;
 /// let predicted = posterior.predict_with_std(&mut network, &[array![[0.0], [4.0]].view()])?;
 /// // The noise, and far from the data much more.
 /// assert!((predicted.std[[0, 0]] - 0.07).abs() < 0.02 && predicted.std[[1, 0]] > 0.3, "{predicted:?}");
@@ -55,6 +55,7 @@ use crate::variables::Variables;
 #[derive(Debug, Clone)]
 pub struct Laplace<T> {
     weight_decay: Option<T>,
+    bias_decay: T,
     noise: Option<T>,
     variables: Vec<String>,
     exclusions: Vec<String>,
@@ -62,7 +63,13 @@ pub struct Laplace<T> {
 
 impl<T: Real> Default for Laplace<T> {
     fn default() -> Self {
-        Laplace { weight_decay: None, noise: None, variables: vec!["*".to_owned()], exclusions: Vec::new() }
+        Laplace {
+            weight_decay: None,
+            bias_decay: T::ONE,
+            noise: None,
+            variables: vec!["*".to_owned()],
+            exclusions: Vec::new(),
+        }
     }
 }
 
@@ -72,11 +79,23 @@ impl<T: Real> Laplace<T> {
         Self::default()
     }
 
+    /// All trainable variables, with the weight decay that a training by the evidence has found.
+    pub fn of_evidence(found: &Evidence<T>) -> Self {
+        Self::new().with_weight_decay(found.weight_decay).with_bias_decay(found.bias_decay)
+    }
+
     /// Weight decay that the network was trained with, in the unit of
     /// [`LevenbergMarquardt::with_weight_decay`](crate::LevenbergMarquardt::with_weight_decay); zero for none. By default, the one that the evidence asks for at
     /// the weights as they are.
     pub fn with_weight_decay(mut self, weight_decay: T) -> Self {
         self.weight_decay = Some(weight_decay);
+        self
+    }
+
+    /// Weight decay of biases, relative to that of other variables: [`Evidence::bias_decay`](super::Evidence::bias_decay) for networks that were trained by the evidence; 1 by
+    /// default.
+    pub fn with_bias_decay(mut self, bias_decay: T) -> Self {
+        self.bias_decay = bias_decay;
         self
     }
 
@@ -110,7 +129,11 @@ impl<T: Real> Laplace<T> {
                 return Err(refusal(format!("the {name} is {value}, which is no number from 0 on")));
             }
         }
-        let weights = DecayingWeights::of(variables, &self.variables, &self.exclusions, false)?;
+        let bias_decay = self.bias_decay.to_f64();
+        if !(bias_decay > 0.0 && bias_decay.is_finite()) {
+            return Err(refusal(format!("the weight decay of biases is {bias_decay}, which is no positive number")));
+        }
+        let weights = DecayingWeights::of(variables, &self.variables, &self.exclusions, false, bias_decay)?;
         let (n, m) = (weights.count(), network.rows() * network.term_targets().map(|(_, width)| width).sum::<usize>());
         let has_decay = self.weight_decay != Some(T::ZERO) && weights.undecaying() == 0;
         let is_dual = m < n && has_decay;

@@ -103,7 +103,7 @@ impl<T: Real> LaplacePosterior<T> {
         let (mut mean, mut std_of_mean) = (Vec::new(), Vec::new());
         network.output_jacobian(&self.variables, inputs, (output, &self.weights.columns), |values, jacobian| {
             mean.extend_from_slice(values);
-            let jacobian: Vec<f64> = jacobian.iter().map(|entry| entry.to_f64()).collect();
+            let jacobian = self.weights.scaled(jacobian);
             let mut products = vec![0.0; values.len() * columns];
             f64::multiply(&mut products, false, Factor::Plain(&jacobian), &self.root, n, columns);
             let rows = jacobian.chunks_exact(n).zip(products.chunks_exact(columns));

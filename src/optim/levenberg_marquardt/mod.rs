@@ -192,6 +192,10 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
         Ok(())
     }
 
+    fn adapt_weight_decay(&mut self, data: &mut dyn Objective<T>, variables: &Variables<T>) -> OptimizerResult<f64> {
+        self.update_weight_decay(data, variables)
+    }
+
     fn is_first_order(&self) -> bool {
         false
     }

@@ -1,6 +1,7 @@
 //! Accuracy.
 
 use super::Metric;
+use super::classes::{classes, threshold};
 use super::mean::Mean;
 use crate::nn::{Predictions, Targets};
 use crate::real::Real;
@@ -51,25 +52,16 @@ impl<T: Real> Metric<T> for Accuracy {
     }
 
     fn update(&mut self, samples: &Predictions<'_, T>) {
-        let Predictions { width, outputs, targets, kind, .. } = *samples;
-        let weights = samples.weights.iter().map(|weight| weight.to_f64());
-        let rows = outputs.chunks_exact(width);
-        if kind == Targets::Labels {
-            for ((outputs, &target), weight) in rows.zip(targets).zip(weights) {
-                self.mean.add(share(largest(outputs) as f64 == target.to_f64()), weight);
-            }
+        if !self.is_binary {
+            classes(samples).for_each(|(target, predicted, weight)| self.mean.add(share(target == predicted), weight));
             return;
         }
-        let half = T::from_f64(0.5);
-        let threshold = if kind == Targets::Probabilities { T::ZERO } else { half };
-        for ((outputs, targets), weight) in rows.zip(targets.chunks_exact(width)).zip(weights) {
-            let right = if self.is_binary || width == 1 {
-                let sides = outputs.iter().zip(targets).map(|(&y, &t)| share((y > threshold) == (t > half)));
-                sides.sum::<f64>() / width as f64
-            } else {
-                share(largest(outputs) == largest(targets))
-            };
-            self.mean.add(right, weight);
+        let Predictions { width, outputs, targets, kind, .. } = *samples;
+        let (half, threshold) = (T::from_f64(0.5), threshold(kind));
+        let rows = outputs.chunks_exact(width).zip(targets.chunks_exact(width)).zip(samples.weights);
+        for ((outputs, targets), weight) in rows {
+            let sides = outputs.iter().zip(targets).map(|(&y, &t)| share((y > threshold) == (t > half)));
+            self.mean.add(sides.sum::<f64>() / width as f64, weight.to_f64());
         }
     }
 
@@ -93,9 +85,4 @@ impl<T: Real> Metric<T> for Accuracy {
 /// 1 for yes.
 fn share(is: bool) -> f64 {
     f64::from(u8::from(is))
-}
-
-/// The place of the first of the largest entries.
-fn largest<T: Real>(row: &[T]) -> usize {
-    (1..row.len()).fold(0, |best, place| if row[place] > row[best] { place } else { best })
 }

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use ndarray::{ArrayView2, Axis};
 
-use crate::nn::{BatchError, Network, SampleArrays};
+use crate::nn::{BatchError, Network, SampleArrays, Targets};
 use crate::real::Real;
 use crate::train::TrainError;
+use crate::train::metrics::{class_count, target_class};
 
 /// Inputs, targets and weights: a shard of them, where there are several ranks.
 #[derive(Debug, Clone)]
@@ -35,6 +36,42 @@ impl<'d, T: Real> FitData<'d, T> {
     /// Refuses data that do not fit the network.
     pub(super) fn check(&self, network: &Network<T>) -> Result<(), BatchError> {
         network.check_data(self.samples())
+    }
+
+    /// Refuses first targets that are no classes.
+    pub(super) fn check_classes(&self, kind: Targets) -> Result<(), TrainError> {
+        let refuse = |reason: String| Err(TrainError::NoClasses { reason });
+        match kind {
+            Targets::None => refuse("the loss compares with no target".to_owned()),
+            Targets::NonNegative => refuse("the targets are counts".to_owned()),
+            Targets::Labels | Targets::Probabilities => Ok(()),
+            Targets::Values => match self.targets[0].iter().find(|&&target| target != T::ZERO && target != T::ONE) {
+                Some(target) => refuse(format!("the target {target} is neither 0 nor 1")),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// The weights of the samples times those of their classes.
+    pub(super) fn class_weighted(&self, class_weights: &[T], network: &Network<T>) -> Result<Vec<T>, TrainError> {
+        let refuse = |reason: String| Err(TrainError::NoClasses { reason });
+        let terms: Vec<_> = network.term_targets().collect();
+        let [(kind, width)] = terms[..] else {
+            return refuse(format!("class weights are for networks with one loss, not {}", terms.len()));
+        };
+        self.check_classes(kind)?;
+        let classes = class_count(kind, width);
+        if class_weights.len() != classes {
+            return refuse(format!("there are {} class weights for {classes} classes", class_weights.len()));
+        }
+        if let Some((class, weight)) =
+            class_weights.iter().enumerate().find(|(_, weight)| !(**weight >= T::ZERO && weight.is_finite()))
+        {
+            return refuse(format!("the weight of class {class} is {weight}, which is no number from 0 on"));
+        }
+        let weight = |row: usize| self.weights.map_or(T::ONE, |weights| weights[row]);
+        let rows = self.targets[0].rows().into_iter().enumerate();
+        Ok(rows.map(|(row, targets)| weight(row) * class_weights[target_class(kind, &targets.to_vec())]).collect())
     }
 
     /// The arrays.

@@ -8,7 +8,8 @@ use super::Trainer;
 use super::data::FitData;
 use super::run::FitRun;
 use crate::clock::Stopwatch;
-use crate::nn::BatchError;
+use crate::nn::{BatchError, Selection};
+use crate::optim::OptimizerError;
 use crate::real::Real;
 use crate::train::checkpoint::FitTerms;
 use crate::train::order::shuffle;
@@ -24,7 +25,12 @@ impl<'a, T: Real> Trainer<'a, T> {
     /// have their values after the last step, the error has the logs of the epochs, and [`checkpoint`](Self::checkpoint) returns the state
     /// to resume from.
     pub fn fit(&mut self, inputs: &[ArrayView2<'_, T>], targets: &[ArrayView2<'_, T>]) -> Result<History, TrainError> {
-        let (data, validation) = self.prepare(FitData::new(inputs, targets, self.sample_weights))?;
+        let weights;
+        let (mut data, validation) = self.prepare(FitData::new(inputs, targets, self.sample_weights))?;
+        if let Some(class_weights) = self.class_weights {
+            weights = self.agree(data.class_weighted(class_weights, self.network))?;
+            data.weights = Some(&weights);
+        }
         let terms = self.terms(&data, validation.as_ref());
         let mut run = self.new_run(&data, validation.is_some());
         self.metrics.iter_mut().for_each(|measured| measured.metric.reset());
@@ -129,6 +135,9 @@ impl<'a, T: Real> Trainer<'a, T> {
             let metrics = self.metrics.iter();
             known.extend(metrics.map(|measured| (measured.validation_name.clone(), measured.metric.mode())));
         }
+        if self.settings.weight_decay_by_evidence {
+            known.push(("weight_decay".to_owned(), Mode::Min));
+        }
         let others = ["learning_rate", "applied", "damping", "gain_ratio", "attempts", "seconds"];
         known.extend(others.map(|name| (name.to_owned(), Mode::Min)));
         let (epoch, batches) = (self.settings.initial_epoch, self.batches(data.total));
@@ -153,6 +162,7 @@ impl<'a, T: Real> Trainer<'a, T> {
             }
             if run.batch == 0 {
                 self.notify(run, |callback, context| callback.on_epoch_begin(context))?;
+                self.adapt_weight_decay(data)?;
             }
             let begun = Stopwatch::start();
             let outcome = self.run_batches(run, data);
@@ -170,6 +180,24 @@ impl<'a, T: Real> Trainer<'a, T> {
             }
         }
         Ok(run.stop.take().unwrap_or(StopReason::Completed))
+    }
+
+    /// Updates the weight decay by all training data, if it is that of the evidence. No masks of dropout are used up.
+    fn adapt_weight_decay(&mut self, data: &FitData<'_, T>) -> Result<(), TrainError> {
+        let Trainer { network, variables, optimizer, settings, .. } = self;
+        if !settings.weight_decay_by_evidence {
+            return Ok(());
+        }
+        if network.several_ranks().is_some() {
+            let reason = "it is not found over several ranks".to_owned();
+            return Err(OptimizerError::NoEvidence { reason }.into());
+        }
+        let mask_step = network.mask_step();
+        network.bind(data.samples(), &Selection::Range(data.range.clone()), None)?;
+        let adapted = optimizer.adapt_weight_decay(&mut **network, variables);
+        network.set_mask_step(mask_step);
+        adapted?;
+        Ok(())
     }
 
     /// The minibatches of an epoch that are left. Returns whether none was cancelled.
@@ -223,6 +251,9 @@ impl<'a, T: Real> Trainer<'a, T> {
         self.metrics.iter_mut().for_each(|measured| measured.metric.reset());
         if let Ok(rate) = self.optimizer.hyperparameter("learning_rate") {
             logs.set("learning_rate", rate.at(self.optimizer.iterations()));
+        }
+        if self.settings.weight_decay_by_evidence {
+            logs.set("weight_decay", self.optimizer.hyperparameter("weight_decay")?.at(self.optimizer.iterations()));
         }
         run.sums.log(&mut logs);
         let outcome = self.notify(run, |callback, context| callback.on_epoch_end(&mut logs, context));

@@ -6,7 +6,7 @@ use super::Trainer;
 use super::data::FitData;
 use crate::nn::BatchError;
 use crate::real::Real;
-use crate::train::{Logs, TrainError};
+use crate::train::{ConfusionMatrix, Logs, TrainError};
 
 impl<T: Real> Trainer<'_, T> {
     /// Evaluates the loss and the metrics on data, without dropout. The data are processed in parts; the result does not depend on the
@@ -35,6 +35,29 @@ impl<T: Real> Trainer<'_, T> {
     pub fn predict(&mut self, inputs: &[ArrayView2<'_, T>]) -> Result<Array2<T>, TrainError> {
         let output = *self.network.outputs().first().ok_or(BatchError::NoLoss)?;
         Ok(self.network.predict(self.variables, inputs, output)?)
+    }
+
+    /// Samples by their class and the class that is predicted for them, of the first output, with nothing dropped. A rank counts its own.
+    ///
+    /// # Errors
+    ///
+    /// [`TrainError::Data`], and [`TrainError::NoClasses`] for a loss or targets without classes.
+    pub fn confusion_matrix(
+        &mut self,
+        inputs: &[ArrayView2<'_, T>],
+        targets: &[ArrayView2<'_, T>],
+    ) -> Result<ConfusionMatrix, TrainError> {
+        let (kind, width) = self.network.term_targets().next().ok_or(BatchError::NoLoss)?;
+        let data = FitData::new(inputs, targets, None);
+        data.check(self.network)?;
+        data.check_classes(kind)?;
+        let mut matrix = ConfusionMatrix::new(kind, width);
+        self.network.visit(self.variables, data.samples(), |predictions| {
+            if predictions.term == 0 {
+                matrix.update(&predictions);
+            }
+        })?;
+        Ok(matrix)
     }
 
     /// The metrics since the last reset: on this rank's rows, where there are several.

@@ -78,6 +78,7 @@ pub struct Trainer<'a, T: Real> {
     optimizer: &'a mut dyn Optimizer<T>,
     settings: TrainerSettings,
     sample_weights: Option<&'a [T]>,
+    class_weights: Option<&'a [T]>,
     validation: Option<FitData<'a, T>>,
     metrics: Vec<Measured<T>>,
     callbacks: Vec<Box<dyn Callback<T> + 'a>>,
@@ -98,6 +99,7 @@ struct TrainerSettings {
     shuffle: Option<u64>,
     drop_remainder: bool,
     validation_split: Option<f64>,
+    weight_decay_by_evidence: bool,
 }
 
 /// Path, interval and format of checkpoints.
@@ -123,6 +125,7 @@ impl<'a, T: Real> Trainer<'a, T> {
             shuffle: Some(0),
             drop_remainder: false,
             validation_split: None,
+            weight_decay_by_evidence: false,
         };
         Trainer {
             network,
@@ -130,6 +133,7 @@ impl<'a, T: Real> Trainer<'a, T> {
             optimizer,
             settings,
             sample_weights: None,
+            class_weights: None,
             validation: None,
             metrics: Vec::new(),
             callbacks: Vec::new(),
@@ -178,6 +182,15 @@ impl<'a, T: Real> Trainer<'a, T> {
         self
     }
 
+    /// Sets a weight for each class, Keras' `class_weight`; default: all 1. The weight of a training row in [`fit`](Self::fit) is multiplied by that of its class. Validation
+    /// data are not weighted. [`balanced_class_weights`] makes them such that all classes count alike. For networks with one loss.
+    ///
+    /// [`balanced_class_weights`]: crate::train::balanced_class_weights
+    pub fn class_weights(mut self, class_weights: &'a [T]) -> Self {
+        self.class_weights = Some(class_weights);
+        self
+    }
+
     /// Sets validation data, which are evaluated after every epoch; default: none.
     pub fn validation<'v: 'a>(mut self, inputs: &[ArrayView2<'v, T>], targets: &[ArrayView2<'v, T>]) -> Self {
         self.validation = Some(FitData::new(inputs, targets, None));
@@ -188,6 +201,40 @@ impl<'a, T: Real> Trainer<'a, T> {
     /// evaluated after every epoch. It has no effect if [`validation`](Self::validation) data are set.
     pub fn validation_split(mut self, split: f64) -> Self {
         self.settings.validation_split = Some(split);
+        self
+    }
+
+    /// Enables Bayesian regularisation of [`LevenbergMarquardt`](crate::LevenbergMarquardt): the weight decay follows from the evidence of the training data; default `false`.
+    ///
+    /// Minibatches are trained without rows that are held back. Before every epoch, all training data are linearised once, which takes
+    /// `2mn² + n³` flops and `n²` numbers of memory of `m` residuals and `n` parameters, and the weight decay goes a step towards the maximum of
+    /// the evidence. The [`History`](crate::train::History) has it as `weight_decay`. Normalised inputs and targets, as by
+    /// [`Sequential::normalized`](crate::nn::Sequential::normalized), are a condition: all weights decay alike.
+    /// [`minimize_variables_by_evidence`](crate::LevenbergMarquardt::minimize_variables_by_evidence) searches further, for data that fit into one batch.
+    ///
+    /// ```
+    /// use marquardt::nn::{MeanSquaredError, Sequential};
+    /// use marquardt::train::Trainer;
+    /// use marquardt::{LevenbergMarquardt, Variables};
+    /// use ndarray::Array2;
+    ///
+    /// let x = Array2::from_shape_fn((60, 1), |(i, _)| i as f64 / 30.0 - 1.0);
+    /// let noise = |i: usize| 0.3 * (12.9898 * (i * i) as f64).sin();
+    /// let y = Array2::from_shape_fn((60, 1), |(i, _)| (3.0 * x[[i, 0]]).sin() + noise(i));
+    /// let layers = Sequential::new(1).dense(20).tanh().dense(1).normalized(x.view(), y.view())?;
+    /// let (mut variables, mut optimizer) = (Variables::new(), LevenbergMarquardt::new());
+    /// let mut network = layers.compile(&mut variables, 0, MeanSquaredError)?;
+    /// let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer)
+    ///     .epochs(40)
+    ///     .weight_decay_by_evidence(true);
+    /// let history = trainer.fit(&[x.view()], &[y.view()])?;
+    /// assert!(history.last("weight_decay").unwrap() > 1e-4);
+    /// let errors = trainer.predict(&[x.view()])? - x.mapv(|x| (3.0 * x).sin());
+    /// assert!(errors.iter().map(|e| e * e).sum::<f64>() / 60.0 < 0.02);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn weight_decay_by_evidence(mut self, by_evidence: bool) -> Self {
+        self.settings.weight_decay_by_evidence = by_evidence;
         self
     }
 

@@ -19,6 +19,7 @@ impl<T: Real> Trainer<'_, T> {
             ("batch size", self.settings.batch_size.to_string()),
             ("seed of the order", self.settings.shuffle.map_or("none".to_owned(), |seed| seed.to_string())),
             ("drop_remainder", self.settings.drop_remainder.to_string()),
+            ("weight decay by evidence", self.settings.weight_decay_by_evidence.to_string()),
             ("seed of dropout", self.network.mask_seed().to_string()),
             ("metrics", list(self.metrics.iter().map(|measured| measured.name.as_str()))),
             ("callbacks", list(self.callbacks.iter().map(|callback| callback.name()))),

@@ -1,11 +1,14 @@
 //! The loop itself.
 
-use marquardt::nn::{MeanSquaredError, Sequential};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
+use marquardt::nn::{MeanSquaredError, Sequential, SparseCategoricalCrossentropy};
 use marquardt::optim::{Adam, MovingAverage, Optimizer, Sgd, StepReport};
 use marquardt::solver::CancelToken;
-use marquardt::train::{Callback, CallbackError, Context, EarlyStopping, MeanError, StopReason, Trainer};
+use marquardt::train::{Callback, CallbackError, Context, EarlyStopping, MeanError, StopReason, TrainError, Trainer};
 use marquardt::{LevenbergMarquardt, Variables};
 use ndarray::{Array2, s};
+use rand_distr::{Distribution, StandardNormal};
 
 use super::bits;
 use super::problems::{Data, Make, network};
@@ -226,4 +229,83 @@ fn single_precision_is_served() {
     assert!(history.last("loss").unwrap() < 1e-4);
     let predictions = trainer.predict(&[x.view()]).unwrap();
     assert!((&predictions - &y).iter().all(|error| error.abs() < 0.05));
+}
+
+/// A training with these class weights or sample weights, on labels of two classes of three.
+fn weighted(class_weights: Option<&[f64]>, sample_weights: Option<&[f64]>) -> Result<(Vec<f64>, f64), TrainError> {
+    let data = Data::new(40);
+    let labels = data.y.mapv(|y| if y > 0.1 { 2.0 } else { 0.0 });
+    let mut variables = Variables::new();
+    let layers = Sequential::new(2).dense(4).tanh().dense(3);
+    let mut network = layers.compile(&mut variables, 1, SparseCategoricalCrossentropy).unwrap();
+    let mut optimizer = Adam::new(0.05);
+    let mut trainer =
+        Trainer::new(&mut network, &mut variables, &mut optimizer).epochs(3).batch_size(7).validation_split(0.25);
+    if let Some(weights) = class_weights {
+        trainer = trainer.class_weights(weights);
+    }
+    if let Some(weights) = sample_weights {
+        trainer = trainer.sample_weights(weights);
+    }
+    let history = trainer.fit(&data.inputs(), &[labels.view()])?;
+    Ok((trainer.variables().values().to_vec(), history.last("val_loss").unwrap()))
+}
+
+#[test]
+fn class_weights_multiply_those_of_training_rows() {
+    let of_classes = [0.5, 7.0, 2.0];
+    let labels = Data::new(40).y.mapv(|y| if y > 0.1 { 2 } else { 0 });
+    // The last rows are those of the validation.
+    let rows: Vec<f64> =
+        labels.iter().enumerate().map(|(i, &label)| if i < 30 { of_classes[label] } else { 1.0 }).collect();
+    let (by_class, by_row) = (weighted(Some(&of_classes), None).unwrap(), weighted(None, Some(&rows)).unwrap());
+    assert_eq!(by_class, by_row);
+    assert_ne!(by_class.0, weighted(None, None).unwrap().0);
+    let ones = vec![3.0; 40];
+    let both: Vec<f64> = rows.iter().map(|weight| 3.0 * weight).collect();
+    assert_eq!(weighted(Some(&of_classes), Some(&ones)).unwrap().0, weighted(None, Some(&both)).unwrap().0);
+    for (weights, says) in [(vec![1.0, 2.0], "2 class weights for 3"), (vec![1.0, -1.0, 1.0], "class 1 is -1")] {
+        let error = weighted(Some(&weights), None).unwrap_err();
+        assert!(matches!(error, TrainError::NoClasses { .. }) && error.to_string().contains(says), "{error}");
+    }
+}
+
+/// The mean squared error between the sine and a network of 20 units, trained on 60 rows with noise of 0.3, and the weight decay.
+fn noisy(
+    seed: u64,
+    batch_size: usize,
+    by_evidence: bool,
+    optimizer: &mut dyn Optimizer<f64>,
+) -> Result<(f64, Option<f64>), TrainError> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let x = Array2::from_shape_fn((60, 1), |(i, _)| i as f64 / 29.5 - 1.0);
+    let y = x.mapv(|x| {
+        let normal: f64 = StandardNormal.sample(&mut random);
+        (3.0 * x).sin() + 0.3 * normal
+    });
+    let mut variables = Variables::new();
+    let layers = Sequential::new(1).dense(20).tanh().dense(1).normalized(x.view(), y.view()).unwrap();
+    let mut network = layers.compile(&mut variables, seed, MeanSquaredError).unwrap();
+    let trainer = Trainer::new(&mut network, &mut variables, optimizer).epochs(40).batch_size(batch_size);
+    let mut trainer = trainer.weight_decay_by_evidence(by_evidence);
+    let history = trainer.fit(&[x.view()], &[y.view()])?;
+    let errors = trainer.predict(&[x.view()])? - x.mapv(|x| (3.0 * x).sin());
+    Ok((errors.iter().map(|e| e * e).sum::<f64>() / 60.0, history.last("weight_decay")))
+}
+
+#[test]
+fn the_weight_decay_of_the_evidence_is_found_in_epochs() {
+    let mut sums = [0.0; 2];
+    for seed in 0..3 {
+        let (with, whole) = noisy(seed, 60, true, &mut LevenbergMarquardt::new()).unwrap();
+        let (without, none) = noisy(seed, 60, false, &mut LevenbergMarquardt::new()).unwrap();
+        assert_eq!(none, None);
+        sums = [sums[0] + with, sums[1] + without];
+        let (_, decay) = noisy(seed, 20, true, &mut LevenbergMarquardt::new()).unwrap();
+        let ratio = decay.unwrap() / whole.unwrap();
+        assert!((0.3..3.0).contains(&ratio), "{decay:?} in minibatches, {whole:?} of all rows");
+    }
+    assert!(1.5 * sums[0] < sums[1], "{sums:?}");
+    let error = noisy(0, 20, true, &mut Adam::new(0.01)).unwrap_err();
+    assert!(error.to_string().contains("adam does not find its own"), "{error}");
 }

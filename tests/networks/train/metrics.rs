@@ -2,11 +2,11 @@
 
 use marquardt::Variables;
 use marquardt::nn::{
-    BinaryCrossentropy, CategoricalCrossentropy, Loss, MeanSquaredError, Network, Node, SparseCategoricalCrossentropy,
-    Tape,
+    BinaryCrossentropy, CategoricalCrossentropy, Loss, MeanSquaredError, Network, Node, Poisson,
+    SparseCategoricalCrossentropy, Tape,
 };
 use marquardt::optim::Sgd;
-use marquardt::train::{Accuracy, Logs, MeanError, Metric, R2Score, TrainError, Trainer};
+use marquardt::train::{Accuracy, ConfusionMatrix, Logs, MeanError, Metric, R2Score, TrainError, Trainer};
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 
@@ -130,5 +130,41 @@ proptest! {
         cuts.extend([0, 37]);
         cuts.sort_unstable();
         prop_assert_eq!(run(&cuts), run(&[0, 37]));
+    }
+}
+
+fn confusion(
+    loss: impl Loss<f64> + 'static,
+    outputs: &Array2<f64>,
+    targets: &Array2<f64>,
+) -> Result<ConfusionMatrix, TrainError> {
+    let (mut network, mut variables) = identity(outputs.ncols(), loss);
+    let mut optimizer = Sgd::new(0.1);
+    let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer);
+    trainer.confusion_matrix(&[outputs.view()], &[targets.view()])
+}
+
+#[test]
+fn confusion_matrices_count_classes_by_predicted_classes() {
+    let outputs = array![[0.1, 2.0, -1.0], [3.0, 2.0, 1.0], [0.0, 0.5, 1.0], [1.0, 1.0, 0.0]];
+    let labels = array![[1.0], [0.0], [1.0], [1.0]];
+    let matrix = confusion(SparseCategoricalCrossentropy, &outputs, &labels).unwrap();
+    assert_eq!(matrix.counts(), array![[1.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]);
+    assert_eq!((matrix.accuracy(), matrix.precision(0), matrix.f1_score(1)), (0.5, 0.5, 0.5));
+    assert!((matrix.recall(1) - 1.0 / 3.0).abs() < 1e-15 && matrix.recall(2).is_nan());
+    assert!(matrix.to_string().lines().count() == 5, "{matrix}");
+
+    let (logits, binary) = (array![[0.3], [-0.1], [0.7], [-2.0]], array![[1.0], [1.0], [1.0], [0.0]]);
+    let matrix = confusion(BinaryCrossentropy, &logits, &binary).unwrap();
+    assert_eq!(matrix.counts(), array![[1.0, 0.0], [1.0, 2.0]]);
+    // Predictions of 0 and 1 by least squares have their threshold at one half.
+    let matrix = confusion(MeanSquaredError, &logits, &binary).unwrap();
+    assert_eq!(matrix.counts(), array![[1.0, 0.0], [2.0, 1.0]]);
+
+    for (error, says) in
+        [(confusion(MeanSquaredError, &logits, &logits), "0.3"), (confusion(Poisson, &logits, &binary), "counts")]
+    {
+        let error = error.unwrap_err();
+        assert!(matches!(error, TrainError::NoClasses { .. }) && error.to_string().contains(says), "{error}");
     }
 }

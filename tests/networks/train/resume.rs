@@ -373,3 +373,26 @@ fn a_log_file_is_gone_on_with() {
     fs::remove_file(&log).unwrap();
     fs::remove_file(&save).unwrap();
 }
+
+/// A weight decay of the evidence is carried on.
+#[test]
+fn the_weight_decay_of_the_evidence_is_carried_on() {
+    let data = Data::new(30);
+    let fit = |epochs: usize, from: Option<Checkpoint<f64>>| {
+        let (mut network, mut variables) = network(0.1);
+        let mut optimizer = LevenbergMarquardt::new();
+        let mut trainer = Trainer::new(&mut network, &mut variables, &mut optimizer)
+            .epochs(epochs)
+            .batch_size(8)
+            .weight_decay_by_evidence(true);
+        if let Some(from) = from {
+            trainer = trainer.restore(from);
+        }
+        let history = trainer.fit(&data.inputs(), &data.targets()).unwrap();
+        let checkpoint = trainer.checkpoint().unwrap().clone();
+        (trainer.variables().values().to_vec(), history.last("weight_decay").unwrap(), checkpoint)
+    };
+    let whole = fit(8, None);
+    let resumed = fit(8, Some(fit(3, None).2));
+    assert_eq!((&whole.0, whole.1), (&resumed.0, resumed.1));
+}

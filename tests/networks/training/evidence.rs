@@ -46,7 +46,11 @@ fn the_evidence_of_a_linear_model_is_largest() {
     assert!(found.is_settled && found.report.is_converged(), "{found}");
     let (beta, data) = (found.noise.powi(-2), line());
     let alpha = found.weight_decay * beta;
-    let at = |a: f64, b: f64| log_marginal(&data, [alpha * a.exp(); 3], beta * b.exp());
+    let share = found.bias_decay;
+    let at = |a: f64, b: f64| {
+        let alpha = alpha * a.exp();
+        log_marginal(&data, [alpha, alpha, share * alpha], beta * b.exp())
+    };
     assert!((found.log_evidence - at(0.0, 0.0)).abs() < 1e-8, "{found}");
     for (a, b) in [(0.01, 0.0), (-0.01, 0.0), (0.0, 0.01), (0.0, -0.01)] {
         assert!(at(a, b) < found.log_evidence - 1e-6, "{a}, {b}: {} is above {found}", at(a, b));
@@ -55,7 +59,8 @@ fn the_evidence_of_a_linear_model_is_largest() {
     let m = data.y.len() as f64;
     let x = DMatrix::from_fn(data.y.len(), 3, |i, j| if j < 2 { data.x[[i, j]] } else { 1.0 });
     let gram = x.transpose() * &x * (2.0 / m);
-    let inverse = (&gram + DMatrix::identity(3, 3) * found.weight_decay).try_inverse().unwrap();
+    let decays = DMatrix::from_diagonal(&DVector::from_vec(vec![1.0, 1.0, share])) * found.weight_decay;
+    let inverse = (&gram + decays).try_inverse().unwrap();
     assert!(((&inverse * &gram).trace() - found.effective_parameters).abs() < 1e-9, "{found}");
     let y = DVector::from_fn(data.y.len(), |i, _| data.y[[i, 0]]);
     let ridge = inverse * x.transpose() * &y * (2.0 / m);
@@ -79,6 +84,7 @@ fn each_variable_may_have_its_own_decay() {
     }
     let (one, _) = solve_line(&LevenbergMarquardt::new());
     assert!(one.log_evidence < found.log_evidence && one.weight_decays.len() == 1);
+    assert_eq!((found.bias_decay, one.bias_decay), (1.0, 0.1));
 }
 
 /// Of a logistic regression, weight decay and evidence are those of Laplace's approximation, written out.
@@ -94,26 +100,37 @@ fn cross_entropies_have_evidence() {
     let mut network = Sequential::new(2).dense(1).compile(&mut variables, 0, BinaryCrossentropy).unwrap();
     let found =
         LevenbergMarquardt::new().minimize_variables_by_evidence(data.bind(&mut network), &mut variables).unwrap();
-    let (m, x) = (30.0, variables.values());
-    let (mut hessian, mut likelihood) = (DMatrix::zeros(3, 3), 0.0);
-    let alpha = m * found.weight_decay;
-    let mut gradient = DVector::from_column_slice(x) * alpha;
-    for (row, y) in data.x.rows().into_iter().zip(&data.y) {
-        let at = DVector::from_vec(vec![row[0], row[1], 1.0]);
-        let p = 1.0 / (1.0 + (-at.dot(&DVector::from_column_slice(x))).exp());
-        hessian += &at * at.transpose() * (p * (1.0 - p));
-        gradient += &at * (p - y);
-        likelihood += (y * p + (1.0 - y) * (1.0 - p)).ln();
+    let (m, shares) = (30.0, DVector::from_vec(vec![1.0, 1.0, found.bias_decay]));
+    // The evidence at the minimum with this precision, the minimum and the effective parameters, by Newton's method.
+    let at = |alpha: f64| {
+        let decays = DMatrix::from_diagonal(&shares) * alpha;
+        let mut x = DVector::<f64>::zeros(3);
+        let (mut hessian, mut likelihood) = (decays.clone(), 0.0);
+        for _ in 0..50 {
+            (hessian, likelihood) = (decays.clone(), 0.0);
+            let mut gradient = &decays * &x;
+            for (row, y) in data.x.rows().into_iter().zip(&data.y) {
+                let at = DVector::from_vec(vec![row[0], row[1], 1.0]);
+                let p = 1.0 / (1.0 + (-at.dot(&x)).exp());
+                hessian += &at * at.transpose() * (p * (1.0 - p));
+                gradient += &at * (p - y);
+                likelihood += (y * p + (1.0 - y) * (1.0 - p)).ln();
+            }
+            x -= hessian.clone().try_inverse().unwrap() * gradient;
+        }
+        let inverse = hessian.try_inverse().unwrap();
+        let determined = 3.0 - (&decays * &inverse).trace();
+        let determinants = 0.5 * (decays.determinant() * inverse.determinant()).ln();
+        (likelihood - 0.5 * x.dot(&(&decays * &x)) + determinants, x, determined)
+    };
+    let (evidence, x, determined) = at(m * found.weight_decay);
+    assert!(found.is_settled && (evidence - found.log_evidence).abs() < 1e-6, "{evidence}: {found}");
+    assert!((determined - found.effective_parameters).abs() < 1e-6, "{determined}: {found}");
+    assert!(variables.values().iter().zip(&x).all(|(found, x)| (found - x).abs() < 1e-5), "{x}; {found}");
+    for factor in [0.8, 1.25] {
+        let (other, ..) = at(m * found.weight_decay * factor);
+        assert!(other < evidence, "{factor}: {other} is above {evidence}; {found}");
     }
-    assert!(found.is_settled && gradient.norm() < 1e-5, "{gradient}; {found}");
-    let inverse = (&hessian + DMatrix::identity(3, 3) * alpha).try_inverse().unwrap();
-    let squares: f64 = x.iter().map(|x| x * x).sum();
-    let determined = 3.0 - alpha * inverse.trace();
-    assert!(
-        (determined - found.effective_parameters).abs() < 1e-6 && (alpha * squares / determined - 1.0).abs() < 1e-3
-    );
-    let evidence = likelihood - 0.5 * alpha * squares + 1.5 * alpha.ln() + 0.5 * inverse.determinant().ln();
-    assert!((evidence - found.log_evidence).abs() < 1e-6, "{evidence}: {found}");
 }
 
 /// A bias that does not decay has a prior that is flat: the limit of a wide one, over its density.

@@ -108,14 +108,12 @@ fn squares_have_the_written_out_posterior() {
         }
         assert!((likelihoods[0] - likelihoods[1]).abs() < 1e-5, "{likelihoods:?}");
 
-        // ln p(y | α, β), with precisions of residuals in their unit.
-        let (beta, squares) = (1.0 / (unit * noise * noise), variables.values().iter().map(|x| x * x).sum::<f64>());
-        let (alpha, tau) = (decay * beta, 2.0 * std::f64::consts::PI);
-        let log_determinant =
-            h.cholesky().unwrap().l().diagonal().iter().map(|l| 2.0 * l.ln()).sum::<f64>() + n * beta.ln();
-        let evidence = 0.5 * (n * alpha.ln() + m * (beta / tau).ln() - log_determinant)
-            - 0.5 * beta * (unit * sum)
-            - 0.5 * alpha * squares;
+        // ln p(y | α, β) with the largest β.
+        let squares = variables.values().iter().map(|x| x * x).sum::<f64>();
+        let misfit = unit * sum + decay * squares;
+        let log_determinant = h.cholesky().unwrap().l().diagonal().iter().map(|l| 2.0 * l.ln()).sum::<f64>();
+        let of_noise = m * (2.0 * std::f64::consts::PI * misfit / m).ln() + m;
+        let evidence = 0.5 * (n * decay.ln() - log_determinant - of_noise);
         assert!((posterior.log_evidence - evidence).abs() < 1e-4 * m, "{} is not {evidence}", posterior.log_evidence);
     }
 }
@@ -238,7 +236,7 @@ fn coverage<T: Real>(index: usize) -> [f64; 2] {
     let mut network = layers.compile(&mut variables, index as u64, MeanSquaredError).unwrap();
     network.batch(&[x.view()], &[y.view()]).unwrap();
     let found = LevenbergMarquardt::new().minimize_variables_by_evidence(&mut network, &mut variables).unwrap();
-    let posterior = Laplace::new().with_weight_decay(found.weight_decay).fit(&mut network, &variables).unwrap();
+    let posterior = Laplace::of_evidence(&found).fit(&mut network, &variables).unwrap();
     let [x, y] = task.draw::<T>(1000, &mut random);
     let predicted = posterior.predict_with_std(&mut network, &[x.view()]).unwrap();
     let [lower, upper] = predicted.interval(0.95);
