@@ -144,7 +144,7 @@ impl Communicator {
         let Some(transport) = self.transport() else { return Ok(()) };
         let counts = gather(transport, &numbers.len().to_ne_bytes())?;
         if let Some(other) = counts.iter().position(|count| *count != counts[0]) {
-            return Err(CommunicatorError::OutOfStep { rank: 0, other });
+            return Err(CommunicatorError::CollectiveMismatch { rank: 0, other });
         }
         let said = self.all_gather(if self.is_root() { &*numbers } else { &[] })?;
         numbers.copy_from_slice(&said[0]);

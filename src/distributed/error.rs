@@ -16,7 +16,9 @@ impl From<CommunicatorError> for RankError {
     /// Attributes the error to the rank that has gone, or is elsewhere in the program.
     fn from(error: CommunicatorError) -> Self {
         let rank = match error {
-            CommunicatorError::Gone { rank } | CommunicatorError::OutOfStep { other: rank, .. } => rank,
+            CommunicatorError::Disconnected { rank } | CommunicatorError::CollectiveMismatch { other: rank, .. } => {
+                rank
+            }
             _ => 0,
         };
         RankError { rank, message: error.to_string() }
@@ -29,13 +31,13 @@ impl From<CommunicatorError> for RankError {
 pub enum CommunicatorError {
     /// A rank has ended and does not answer.
     #[error("rank {rank} has gone")]
-    Gone {
+    Disconnected {
         /// Index of the rank.
         rank: usize,
     },
     /// Ranks are in different collective calls: they are at different places of the program.
     #[error("ranks {rank} and {other} are not at the same place of the program")]
-    OutOfStep {
+    CollectiveMismatch {
         /// A rank.
         rank: usize,
         /// Another, which takes part in another exchange.
@@ -49,7 +51,7 @@ pub enum CommunicatorError {
     },
     /// The program was started on several ranks, but its MPI finds this one only.
     #[error("started on {ranks} ranks, but this rank's MPI finds no other: it is not the launcher's MPI")]
-    Apart {
+    UnconnectedRanks {
         /// Number of ranks, or a lower bound of it.
         ranks: usize,
     },

@@ -85,7 +85,7 @@ impl Mpi {
         // Neither is negative.
         let (rank, size) = (world.rank() as usize, world.size() as usize);
         if let (1, Some(ranks @ 2..)) = (size, launch().map(Launch::ranks)) {
-            return Err(CommunicatorError::Apart { ranks });
+            return Err(CommunicatorError::UnconnectedRanks { ranks });
         }
         let world =
             Arc::new(Mpi { rank, size, counters: Counters::default(), world: Mutex::new(World::new(universe)) });
@@ -155,7 +155,7 @@ impl World {
         let headers = self.envelopes.chunks_exact(ENVELOPE).filter_map(|envelope| envelope.first_chunk().copied());
         self.exchanges.extend(headers.map(Exchange::from_bytes));
         let outcome = Exchange::check(&self.exchanges);
-        if let Err(error @ CommunicatorError::Gone { .. }) = &outcome {
+        if let Err(error @ CommunicatorError::Disconnected { .. }) = &outcome {
             self.end = Some(error.clone());
         }
         outcome

@@ -81,7 +81,7 @@ impl Thread {
         let number = round.number;
         while round.number == number {
             if let Some(rank) = round.gone {
-                return Err(CommunicatorError::Gone { rank });
+                return Err(CommunicatorError::Disconnected { rank });
             }
             round = complete.wait(round).unwrap_or_else(PoisonError::into_inner);
         }

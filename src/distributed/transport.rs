@@ -82,10 +82,10 @@ impl Exchange {
     /// Checks that all ranks, given in their order, take part in one exchange. The answer is the same on all of them.
     pub(super) fn check(ranks: &[Exchange]) -> Result<(), CommunicatorError> {
         if let Some(rank) = ranks.iter().position(|&exchange| exchange == Exchange::Leave) {
-            return Err(CommunicatorError::Gone { rank });
+            return Err(CommunicatorError::Disconnected { rank });
         }
         match ranks.iter().position(|exchange| !exchange.fits(ranks[0])) {
-            Some(other) => Err(CommunicatorError::OutOfStep { rank: 0, other }),
+            Some(other) => Err(CommunicatorError::CollectiveMismatch { rank: 0, other }),
             None => Ok(()),
         }
     }
@@ -114,16 +114,16 @@ pub(super) fn all_sum<T: Real>(transport: &dyn Transport, numbers: &mut [T]) -> 
 #[cfg(test)]
 mod tests {
     use super::Exchange::{self, Gather, Leave, SumF32, SumF64};
-    use crate::distributed::CommunicatorError::{Gone, OutOfStep};
+    use crate::distributed::CommunicatorError::{CollectiveMismatch, Disconnected};
 
     #[test]
     fn all_ranks_take_part_in_one_exchange() {
         assert_eq!(Exchange::check(&[SumF64(3), SumF64(3), SumF64(3)]), Ok(()));
         assert_eq!(Exchange::check(&[Gather(3), Gather(0), Gather(7)]), Ok(()));
-        assert_eq!(Exchange::check(&[SumF64(3), SumF64(3), SumF64(4)]), Err(OutOfStep { rank: 0, other: 2 }));
-        assert_eq!(Exchange::check(&[SumF64(3), SumF32(3), SumF64(4)]), Err(OutOfStep { rank: 0, other: 1 }));
-        assert_eq!(Exchange::check(&[SumF64(3), Gather(24), SumF64(3)]), Err(OutOfStep { rank: 0, other: 1 }));
-        assert_eq!(Exchange::check(&[SumF64(3), Leave, Leave]), Err(Gone { rank: 1 }));
+        assert_eq!(Exchange::check(&[SumF64(3), SumF64(3), SumF64(4)]), Err(CollectiveMismatch { rank: 0, other: 2 }));
+        assert_eq!(Exchange::check(&[SumF64(3), SumF32(3), SumF64(4)]), Err(CollectiveMismatch { rank: 0, other: 1 }));
+        assert_eq!(Exchange::check(&[SumF64(3), Gather(24), SumF64(3)]), Err(CollectiveMismatch { rank: 0, other: 1 }));
+        assert_eq!(Exchange::check(&[SumF64(3), Leave, Leave]), Err(Disconnected { rank: 1 }));
     }
 
     #[cfg(feature = "mpi")]

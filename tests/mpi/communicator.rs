@@ -110,7 +110,7 @@ fn broadcasts(ranks: &Communicator) {
     let last = ranks.size() - 1;
     if last > 0 {
         let mut own = vec![ranks.rank() as f64; if ranks.rank() == last { 4 } else { 5 }];
-        assert_eq!(ranks.broadcast(&mut own), Err(CommunicatorError::OutOfStep { rank: 0, other: last }));
+        assert_eq!(ranks.broadcast(&mut own), Err(CommunicatorError::CollectiveMismatch { rank: 0, other: last }));
         assert!(own.iter().all(|&number| number == ranks.rank() as f64), "nothing is touched");
     }
 }
@@ -150,7 +150,7 @@ fn out_of_step(ranks: &Communicator) {
         return;
     }
     let is_last = ranks.rank() == last;
-    let told = Err(CommunicatorError::OutOfStep { rank: 0, other: last });
+    let told = Err(CommunicatorError::CollectiveMismatch { rank: 0, other: last });
     for count in [1, 1000] {
         let mut own = vec![1.0; count];
         let outcome = if is_last { ranks.all_gather(&own).map(drop) } else { ranks.all_sum(&mut own) };

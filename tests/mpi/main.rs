@@ -103,7 +103,7 @@ fn leaves(ranks: Communicator) {
     drop(ranks);
     if again.rank() != last {
         for _ in 0..2 {
-            assert_eq!(again.all_sum(&mut [1.0; 100]), Err(CommunicatorError::Gone { rank: last }));
+            assert_eq!(again.all_sum(&mut [1.0; 100]), Err(CommunicatorError::Disconnected { rank: last }));
             assert_eq!(again.agree::<_, String>(Ok(())).unwrap_err().message, format!("rank {last} has gone"));
         }
     }

@@ -49,7 +49,7 @@ fn a_rank_that_has_gone_is_an_error_for_the_others() {
         Some(sum)
     });
     let gone: Vec<_> = errors.into_iter().flatten().collect();
-    assert_eq!(gone, vec![CommunicatorError::Gone { rank: 2 }; 3]);
+    assert_eq!(gone, vec![CommunicatorError::Disconnected { rank: 2 }; 3]);
     assert_eq!(RankError::from(gone[0].clone()).to_string(), "rank 2: rank 2 has gone");
 }
 
@@ -65,8 +65,8 @@ fn a_rank_that_panics_has_gone() {
         outcome
     });
     assert!(errors[1].is_err());
-    assert_eq!(errors[0].as_ref().unwrap(), &Err(CommunicatorError::Gone { rank: 1 }));
-    assert_eq!(errors[2].as_ref().unwrap(), &Err(CommunicatorError::Gone { rank: 1 }));
+    assert_eq!(errors[0].as_ref().unwrap(), &Err(CommunicatorError::Disconnected { rank: 1 }));
+    assert_eq!(errors[2].as_ref().unwrap(), &Err(CommunicatorError::Disconnected { rank: 1 }));
 }
 
 #[test]

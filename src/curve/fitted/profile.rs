@@ -234,7 +234,7 @@ mod tests {
         for error in [stopped(Status::MaxIterations), stopped(Status::NoProgress), failed(SolveError::Overflow)] {
             assert!(error.is_local(), "{error}");
         }
-        let gone = SolveError::Communicator(CommunicatorError::Gone { rank: 1 });
+        let gone = SolveError::Communicator(CommunicatorError::Disconnected { rank: 1 });
         for error in [stopped(Status::Cancelled), stopped(Status::TimeLimit), failed(gone)] {
             assert!(!error.is_local(), "{error}");
         }

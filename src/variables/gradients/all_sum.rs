@@ -105,7 +105,7 @@ impl<T: Real> Gradients<T> {
         for (rank, message) in messages.iter().enumerate() {
             let Some((&loss, numbers)) = message.split_first() else { return Ok(None) };
             sum += loss;
-            said.push(self.read(numbers).ok_or(CommunicatorError::OutOfStep { rank: 0, other: rank })?);
+            said.push(self.read(numbers).ok_or(CommunicatorError::CollectiveMismatch { rank: 0, other: rank })?);
         }
         for index in 0..self.entries.len() {
             let variable = self.entries[index].variable;

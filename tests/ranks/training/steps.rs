@@ -269,7 +269,7 @@ fn ranks_are_mirrored() {
         variables.add("w", Array2::zeros((1, 1 + ranks.rank())).view()).unwrap();
         variables.mirror(&ranks)
     });
-    assert_eq!(refused, vec![Err(CommunicatorError::OutOfStep { rank: 0, other: 1 }); 2]);
+    assert_eq!(refused, vec![Err(CommunicatorError::CollectiveMismatch { rank: 0, other: 1 }); 2]);
 }
 
 #[test]
