@@ -107,7 +107,8 @@
 //! of counts are minimised by generalised Gauss–Newton; implement [`GaussNewton`](nn::GaussNewton) for your own loss.
 //!
 //! [Writing the model](guide::writing_the_model) shows the ways to write a model, and the most frequent compile errors; [from
-//! Python](guide::from_python) has scripts for SciPy, lmfit and others beside their counterparts.
+//! Python](guide::from_python), [from other crates](guide::from_crates), [from Ceres](guide::from_ceres), [from MATLAB](guide::from_matlab) and
+//! [from gnuplot](guide::from_gnuplot) have whole programs beside their counterparts.
 //!
 //! # Modules
 //!

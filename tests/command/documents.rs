@@ -143,7 +143,7 @@ fn the_picture_shows_the_fit() {
     let picture = read("examples/pictures/enzyme.svg");
     assert!(
         picture.starts_with("<svg")
-            && picture.contains("vmax*conc/(km+conc)")
+            && picture.contains("enzyme.csv: michaelis_menten")
             && picture.contains("95 % prediction band")
     );
 }
