@@ -19,6 +19,10 @@ mod program;
 mod run;
 mod status;
 
+/// Calls allocate and free megabytes; the system's allocator gives these back, and takes a page fault for each page of the next call.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 use pyo3::prelude::*;
 
 /// Names that the package's Python files import.
