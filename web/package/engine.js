@@ -71,6 +71,9 @@ function restNow() {
 /** Files are read, and browsers ask their servers, without a promise; elsewhere the second part is loaded with the first. */
 const canWait = () => files !== null || typeof XMLHttpRequest !== 'undefined';
 
+/** What the parts of one build share has the same name in both; undefined for a module in one part. */
+const nameOfRest = module => WebAssembly.Module.imports(module).map(one => one.name).find(name => name.startsWith('rest '));
+
 /** An instance of the module. */
 class Engine {
   constructor(module) {
@@ -86,8 +89,7 @@ class Engine {
       },
       host_panic: (address, length) => { this.panic = this.text(address, length); },
     };
-    // Parts of one build have the same name for what they share.
-    const [name] = WebAssembly.Module.imports(module).map(one => one.name).filter(one => one.startsWith('rest '));
+    const name = nameOfRest(module);
     if (name) host[name] = () => { new WebAssembly.Instance(restNow(), { [name]: this.exports, host }); };
     this.exports = new WebAssembly.Instance(module, { host }).exports;
   }
@@ -140,7 +142,7 @@ export async function engine() {
   if (!current) {
     compiled ??= compile(source ?? first()).catch(error => { compiled = null; throw error; });
     const module = await compiled;
-    if (!canWait()) await prepare();
+    if (!canWait() && nameOfRest(module)) await prepare();
     current ??= new Engine(module);
   }
   return current;
