@@ -168,11 +168,6 @@ impl<T: Real> IncrementalSolver<T> {
     }
 }
 
-/// Number of free directions of a block.
-fn width<T: Real>(block: &ManifoldBlock<T>) -> usize {
-    (0..block.manifold.tangent_size()).filter(|&direction| block.is_free(direction)).count()
-}
-
 impl<T: Real> State<T> {
     fn new(problem: &Problem<T>) -> Self {
         State {
@@ -190,7 +185,7 @@ impl<T: Real> State<T> {
 
     /// Returns true if the state is of this problem, and no block has become constant or variable.
     fn fits(&self, problem: &Problem<T>) -> bool {
-        let same = |(block, ends): (&ManifoldBlock<T>, &[usize])| width(block) == ends[1] - ends[0];
+        let same = |(block, ends): (&ManifoldBlock<T>, &[usize])| block.free_indices().count() == ends[1] - ends[0];
         self.problem == problem.id && problem.blocks.iter().zip(self.columns.windows(2)).all(same)
     }
 
@@ -240,13 +235,16 @@ impl<T: Real> State<T> {
         if (known..self.blocks()).any(|block| self.is_moving(block) && self.tree.terms_of(block).is_empty()) {
             return Ok(None);
         }
+        // The full solve begins at the points of the last update.
+        if !stepped.iter().all(|&block| self.tree.solution(block).iter().all(|step| step.is_finite())) {
+            return Ok(None);
+        }
         for &block in &stepped {
             self.step(problem, block);
         }
-        let is_finite = stepped.iter().all(|&block| self.tree.solution(block).iter().all(|step| step.is_finite()));
         let (eliminated, pending) = (self.tree.eliminated(), self.exceeding(threshold).count());
         let report = IncrementalReport { relinearized: relinearized.len(), eliminated, pending, is_full: false };
-        Ok(is_finite.then_some(report))
+        Ok(Some(report))
     }
 
     /// Blocks whose steps exceed the threshold.
@@ -259,7 +257,7 @@ impl<T: Real> State<T> {
         let (block, x) = (&problem.blocks[index], &problem.x[problem.ambient[index]..problem.ambient[index + 1]]);
         self.linearized_at.extend_from_slice(x);
         self.x.extend_from_slice(x);
-        let width = width(block);
+        let width = block.free_indices().count();
         self.columns.push(self.columns[index] + width);
         if width > 0 {
             free_directions(block, x, &mut Vec::new(), &mut self.jacobians);
@@ -347,12 +345,10 @@ impl<T: Real> State<T> {
     /// Moves a block by its step.
     fn step(&mut self, problem: &mut Problem<T>, index: usize) {
         let block = &problem.blocks[index];
-        let mut free = self.tree.solution(index).iter();
-        let step: Vec<T> = (0..block.manifold.tangent_size())
-            .map(|direction| if block.is_free(direction) { free.next().copied().unwrap_or(T::ZERO) } else { T::ZERO })
-            .collect();
         let range = problem.ambient[index]..problem.ambient[index + 1];
-        block.manifold.plus(&self.linearized_at[range.clone()], &step, &mut self.x[range.clone()]);
+        let mut scratch = vec![T::ZERO; block.manifold.tangent_size()];
+        let x = &self.linearized_at[range.clone()];
+        block.plus_free(x, self.tree.solution(index), &mut scratch, &mut self.x[range.clone()]);
         problem.x[range.clone()].copy_from_slice(&self.x[range]);
     }
 }

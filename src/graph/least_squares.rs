@@ -58,7 +58,7 @@ impl<T: Real> std::fmt::Debug for GraphManifold<'_, T> {
 
 impl<'p, T: Real> GraphManifold<'p, T> {
     fn new(problem: &'p Problem<T>) -> Self {
-        let free = |block: &ManifoldBlock<T>| (0..block.manifold.tangent_size()).filter(|&j| block.is_free(j)).count();
+        let free = |block: &ManifoldBlock<T>| block.free_indices().count();
         let columns = prefix_sums(problem.blocks.iter().map(free));
         let widest = problem.blocks.iter().map(|block| block.manifold.tangent_size()).max().unwrap_or(0);
         GraphManifold { blocks: &problem.blocks, ambient: &problem.ambient, columns, widest }
@@ -75,8 +75,7 @@ impl<'p, T: Real> GraphManifold<'p, T> {
         }
         let (mut lower, mut upper) = (vec![-T::INFINITY; self.ambient_size()], vec![T::INFINITY; self.ambient_size()]);
         for (block, &first) in self.blocks.iter().zip(self.ambient) {
-            let directions = (0..block.manifold.tangent_size()).filter(|&direction| block.is_free(direction));
-            for coordinate in directions.filter_map(|direction| block.manifold.coordinate(direction)) {
+            for coordinate in block.free_indices().filter_map(|direction| block.manifold.coordinate(direction)) {
                 if let Some((_, bounds)) = block.bounds.iter().find(|(bounded, _)| *bounded == coordinate) {
                     [lower[first + coordinate], upper[first + coordinate]] = *bounds;
                 }
@@ -102,6 +101,24 @@ impl<T> ManifoldBlock<T> {
     }
 }
 
+impl<T: Real> ManifoldBlock<T> {
+    /// Indices of the directions that are free.
+    pub(super) fn free_indices(&self) -> impl Iterator<Item = usize> {
+        (0..self.manifold.tangent_size()).filter(|&direction| self.is_free(direction))
+    }
+
+    /// Moves a point by a step along the free directions. `scratch` holds a step along all.
+    pub(super) fn plus_free(&self, x: &[T], free: &[T], scratch: &mut [T], moved: &mut [T]) {
+        let step = &mut scratch[..self.manifold.tangent_size()];
+        if free.len() == step.len() {
+            return self.manifold.plus(x, free, moved);
+        }
+        step.fill(T::ZERO);
+        self.free_indices().zip(free).for_each(|(direction, &free)| step[direction] = free);
+        self.manifold.plus(x, step, moved);
+    }
+}
+
 impl<T: Real> Manifold<T> for GraphManifold<'_, T> {
     fn ambient_size(&self) -> usize {
         self.ambient[self.blocks.len()]
@@ -115,16 +132,7 @@ impl<T: Real> Manifold<T> for GraphManifold<'_, T> {
         moved.copy_from_slice(x);
         let mut step = vec![T::ZERO; self.widest];
         self.for_each_moving(|block, point, columns| {
-            let tangent = block.manifold.tangent_size();
-            let (x, delta, moved) = (&x[point.clone()], &delta[columns], &mut moved[point]);
-            if delta.len() == tangent {
-                return block.manifold.plus(x, delta, moved);
-            }
-            let mut delta = delta.iter();
-            for (direction, step) in step[..tangent].iter_mut().enumerate() {
-                *step = if block.is_free(direction) { delta.next().copied().unwrap_or(T::ZERO) } else { T::ZERO };
-            }
-            block.manifold.plus(x, &step[..tangent], moved);
+            block.plus_free(&x[point.clone()], &delta[columns], &mut step, &mut moved[point]);
         });
     }
 
@@ -175,7 +183,7 @@ impl<T: Real> Manifold<T> for GraphManifold<'_, T> {
     fn coordinate(&self, direction: usize) -> Option<usize> {
         let index = self.columns.partition_point(|&first| first <= direction).checked_sub(1)?;
         let block = self.blocks.get(index)?;
-        let mut free = (0..block.manifold.tangent_size()).filter(|&j| block.is_free(j));
+        let mut free = block.free_indices();
         Some(self.ambient[index] + block.manifold.coordinate(free.nth(direction - self.columns[index])?)?)
     }
 

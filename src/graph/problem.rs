@@ -572,10 +572,7 @@ impl<T: Real> Problem<T> {
                 }
             },
         };
-        let free = |block: &ManifoldBlock<T>| {
-            let all = block.manifold.tangent_size();
-            ((0..all).filter(|&direction| block.is_free(direction)).collect(), all)
-        };
+        let free = |block: &ManifoldBlock<T>| (block.free_indices().collect(), block.manifold.tangent_size());
         let directions = self.blocks.iter().map(free).collect();
         Ok(BlockCovariance { problem: self.id, inverse, columns, directions, undetermined })
     }

@@ -1,9 +1,11 @@
 //! Problems that grow, kept up to date by a Bayes tree.
 
-use marquardt::graph::{GraphError, IncrementalSolver, ParameterBlock, Prior, Problem, RelativePose2, ResidualBlock};
+use marquardt::graph::{
+    CostFunction, GraphError, IncrementalSolver, ParameterBlock, Prior, Problem, RelativePose2, ResidualBlock,
+};
 use marquardt::manifold::{Euclidean, Pose2, SE2};
 use marquardt::problem::Loss;
-use marquardt::{LevenbergMarquardt, Real};
+use marquardt::{EvaluationError, LevenbergMarquardt, Real, Scalar};
 use proptest::prelude::*;
 
 const INFORMATION: [[f64; 3]; 3] = [[40.0, 1.0, 0.0], [1.0, 30.0, 2.0], [0.0, 2.0, 90.0]];
@@ -193,4 +195,34 @@ fn what_a_tree_cannot_solve_is_left_to_the_full_solve() {
     assert!(solver.update(&mut problem).is_err());
     let report = solver.update(&mut Problem::new()).unwrap();
     assert_eq!((report.eliminated, report.pending), (0, 0));
+}
+
+/// A slope whose square is subnormal, with a residual that asks for a step beyond all numbers.
+struct Faint;
+
+impl CostFunction<f64> for Faint {
+    type Blocks = (Euclidean<1>,);
+
+    fn residual_count(&self) -> usize {
+        1
+    }
+
+    fn evaluate<S: Scalar<Real = f64>>(&self, blocks: &[&[S]], r: &mut [S]) -> Result<(), EvaluationError> {
+        r[0] = blocks[0][0] * 1e-160 + 1e153;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_step_beyond_all_numbers_leaves_the_points_of_the_last_update() {
+    let (mut problem, mut solver) = (Problem::new(), IncrementalSolver::new());
+    let block = problem.add_parameter_block(Euclidean::<1>, &[1.0]).unwrap();
+    problem.add_residual_block(Prior::new([2.0], [[1.0]]).unwrap(), (block,)).unwrap();
+    solver.update(&mut problem).unwrap();
+    // The curvature is positive, but the step to its minimum overflows.
+    let next = problem.add_parameter_block(Euclidean::<1>, &[3.0]).unwrap();
+    problem.add_residual_block(Faint, (next,)).unwrap();
+    let _ = solver.update(&mut problem);
+    let points = [problem.point(block).unwrap()[0], problem.point(next).unwrap()[0]];
+    assert!((points[0] - 2.0).abs() < 1e-9 && points[1].is_finite(), "{points:?}");
 }

@@ -29,7 +29,7 @@ struct Clique<T> {
     panel: Vec<T>,
     /// Inverse diagonal of the factor.
     inverses: Vec<T>,
-    /// What the elimination leaves for the separator.
+    /// Schur complement of the frontal blocks, for the separator.
     update: Vec<T>,
     is_removed: bool,
 }
