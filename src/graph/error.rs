@@ -118,6 +118,12 @@ pub enum GraphError {
         /// Upper bound.
         upper: f64,
     },
+    /// A parameter block with bounds cannot be marginalised: the prior would be another on each side of a bound.
+    #[error("parameter block {block} has bounds, and cannot be marginalised")]
+    MarginalBounds {
+        /// Index of the block.
+        block: usize,
+    },
     /// No residual block depends on a parameter block that is not constant.
     #[error("no residual block depends on parameter block {block}, which is not constant")]
     Untouched {

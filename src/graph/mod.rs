@@ -59,6 +59,7 @@ mod information;
 mod innovation;
 mod inspection;
 mod least_squares;
+mod marginal;
 mod measurement;
 mod numeric;
 mod pose_graph;

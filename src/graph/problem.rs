@@ -4,6 +4,7 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{BlockId, ParameterBlock, ResidualBlock};
@@ -39,7 +40,7 @@ pub struct Problem<T: Real = f64> {
 
 /// A parameter block.
 pub(super) struct ManifoldBlock<T> {
-    pub(super) manifold: Box<dyn Manifold<T>>,
+    pub(super) manifold: Arc<dyn Manifold<T>>,
     pub(super) is_constant: bool,
     /// Directions that are held constant.
     pub(super) held: Vec<usize>,
@@ -82,7 +83,7 @@ impl<T: Real> Problem<T> {
         check_point(&manifold, index, start)?;
         self.x.extend_from_slice(start);
         self.ambient.push(self.x.len());
-        let manifold = Box::new(manifold);
+        let manifold = Arc::new(manifold);
         self.blocks.push(ManifoldBlock { manifold, is_constant: false, held: Vec::new(), bounds: Vec::new() });
         Ok(ParameterBlock::new(BlockId { problem: self.id, index: index as u32 }))
     }
@@ -578,7 +579,7 @@ impl<T: Real> Problem<T> {
     }
 
     /// Index of a block of this problem.
-    fn check_handle(&self, id: BlockId) -> Result<usize, GraphError> {
+    pub(super) fn check_handle(&self, id: BlockId) -> Result<usize, GraphError> {
         let index = id.index as usize;
         if id.problem == self.id { Ok(index) } else { Err(GraphError::ForeignHandle { index }) }
     }

@@ -14,6 +14,7 @@
 //! | [`Sim2`] | similarity in the plane `[x, y, cos, sin, s]` | 5 | step of [`SE2`], logarithm of the scale | 4 |
 //! | [`Sim3`] | similarity in space `[x, y, z, i, j, k, w, s]` | 8 | step of [`SE3`], logarithm of the scale | 7 |
 //! | [`UnitSphere<N>`](UnitSphere) | unit vector | `N` | tangent vector | `N − 1` |
+//! | [`Line<N>`](Line) | point nearest to the origin, then unit direction | `2N` | displacement across, then turn | `2N − 2` |
 //! | [`Plane`] | unit normal, then distance from the origin | 4 | tangent vector, difference | 3 |
 //! | [`ProductManifold<A, B>`](ProductManifold) | point of `A`, then point of `B` | sum | step of `A`, then step of `B` | sum |
 //!
@@ -64,6 +65,7 @@ mod check;
 mod conversions;
 mod euclidean;
 mod group;
+mod line;
 mod pose2;
 mod pose3;
 mod product;
@@ -84,6 +86,7 @@ use std::sync::Arc;
 
 pub use check::{ManifoldError, check_manifold};
 pub use euclidean::{Euclidean, EuclideanSpace};
+pub use line::Line;
 pub use pose2::Pose2;
 pub use pose3::Pose3;
 pub use product::{Plane, ProductManifold};

@@ -169,6 +169,21 @@ proptest! {
     }
 
     #[test]
+    fn line_laws(x in twist(), delta in rotation_vector(), other in twist(), one in unit_vector::<3>(), two in unit_vector::<3>()) {
+        let in_space = |[x, y, z, ..]: [f64; 6], direction| Line::through([x, y, z], direction);
+        let steps = [x[0], other[1], delta[0], delta[1]];
+        let (here, there) = (in_space(x, one), in_space(other, two));
+        assert_laws_in_both_precisions(&Line::<3>, here.as_flattened(), &steps, there.as_flattened());
+        let in_plane = |[x, y, .., angle]: [f64; 6]| Line::through([x, y], Rotation2::exp(angle).to_array());
+        assert_laws_in_both_precisions(&Line::<2>, in_plane(x).as_flattened(), &[x[1], delta[0]], in_plane(other).as_flattened());
+        // A turn about the origin leaves the distance from it.
+        let displaced = moved(&Line::<3>, here.as_flattened(), &[steps[0], steps[1], 0.0, 0.0]);
+        let turned = moved(&Line::<3>, here.as_flattened(), &steps);
+        let distance = |line: &[f64]| rotation3::square([line[0], line[1], line[2]]).sqrt();
+        prop_assert!((distance(&displaced) - distance(&turned)).abs() < 1e-13 * (1.0 + distance(&turned)));
+    }
+
+    #[test]
     fn product_laws(x in twist(), delta in twist(), y in unit_vector::<3>(), other in unit_vector::<3>()) {
         let manifold = ProductManifold(ProductManifold(UnitSphere::<3>, SE3), EuclideanSpace(2));
         let point = |direction: [f64; 3], pose: [f64; 7]| {
@@ -455,6 +470,24 @@ fn both_covers() {
     }
 }
 
+/// The point of a line is the nearest one, wherever along it the given one is, in both precisions.
+#[test]
+fn lines_through_points() {
+    fn check<T: Real>(far: f64) {
+        let [x, y, z, far] = [0.3, -0.4, 1.2, far].map(T::from_f64);
+        let line = Line::through([x + far * x, y + far * y, z + far * z], [x, y, z].map(|d| d * T::from_f64(1e-30)));
+        assert!(Line::<3>.contains(line.as_flattened()), "{line:?}");
+        let scale = T::from_f64(1.0 + far.to_f64()) * T::EPSILON;
+        assert!(line[0].iter().all(|p| p.abs() <= scale * T::from_f64(4.0)), "{line:?}");
+        let nowhere = Line::through([x, y, z], [T::ZERO; 3]);
+        assert!(!Line::<3>.contains(nowhere.as_flattened()));
+    }
+    for far in [0.0, 1.0, 1e6] {
+        check::<f64>(far);
+        check::<f32>(far);
+    }
+}
+
 /// Points remain points after steps of any length whose square is finite. Longer steps do not panic.
 #[test]
 fn huge_steps() {
@@ -466,9 +499,11 @@ fn huge_steps() {
         assert!(SO2.contains(&moved(&SO2, &pose2[2..], &step3[..1])), "{length}");
         assert!(SE2.contains(&moved(&SE2, &pose2, &step3)), "{length}");
         assert!(UnitSphere::<4>.contains(&moved(&UnitSphere::<4>, &pose[3..], &step3)), "{length}");
+        let line = moved(&Line::<2>, Line::through([1.0, 2.0], [0.3, 0.4]).as_flattened(), &[length; 2]);
+        assert!(Line::<2>.contains(&line), "{length} {line:?}");
         assert!(length > 1e75 || SE3.contains(&moved(&SE3, &pose, &step6)), "{length}");
     }
-    let manifolds: [&dyn Manifold<f64>; 6] = [&SO2, &SE2, &SO3, &SE3, &UnitSphere::<3>, &Euclidean::<2>];
+    let manifolds: [&dyn Manifold<f64>; 7] = [&SO2, &SE2, &SO3, &SE3, &UnitSphere::<3>, &Line::<3>, &Euclidean::<2>];
     for manifold in manifolds {
         for wild in [1e200, f64::MAX, f64::INFINITY, f64::NAN] {
             let (points, steps) = (vec![wild; manifold.ambient_size()], vec![wild; manifold.tangent_size()]);

@@ -13,6 +13,7 @@ mod graph;
 mod graph_bounds;
 mod graph_functions;
 mod graph_growth;
+mod graph_marginals;
 mod manifold;
 mod mathematics;
 mod nist;
