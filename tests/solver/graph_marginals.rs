@@ -1,6 +1,8 @@
 //! Marginalisation of parameter blocks.
 
-use marquardt::graph::{AnyBlock, AnyBlocks, CostFunction, GraphError, ParameterBlock, Prior, Problem, RelativePose2};
+use marquardt::graph::{
+    AnyBlock, AnyBlocks, CostFunction, GraphError, IncrementalSolver, ParameterBlock, Prior, Problem, RelativePose2,
+};
 use marquardt::manifold::{Euclidean, Line, Manifold, Pose2, Pose3, SE2, SE3, UnitSphere};
 use marquardt::problem::Loss;
 use marquardt::{EvaluationError, LevenbergMarquardt, Real, Scalar};
@@ -155,6 +157,51 @@ fn priors_on_manifolds_keep_the_minimum() {
     solve(&mut problem);
     let after = poses.iter().flat_map(|&pose| problem.point(pose).unwrap().to_vec());
     before.iter().zip(after).for_each(|(before, after)| assert!((before - after).abs() < 1e-6, "{before} {after}"));
+}
+
+/// Difference between the last pose by a smoother of a fixed lag, fed pose by pose, and by all measurements at once.
+fn error_of_fixed_lag(size: f64) -> f64 {
+    let information = [[40.0, 1.0, 0.0], [1.0, 30.0, 2.0], [0.0, 2.0, 90.0]];
+    let mut noise = wave::<f64>(11);
+    let mut error = || Pose2::new(size * noise(), size * noise(), size * noise());
+    let step = Pose2::new(1.0, 0.0, 0.2);
+    let edges: Vec<_> = (1..40_usize)
+        .flat_map(|k| [(k - 1, k, step * error())].into_iter().chain((k > 2).then(|| (k - 3, k, step * step * step))))
+        .collect();
+    let (mut whole, mut window) = (Problem::<f64>::new(), Problem::<f64>::new());
+    let (mut all, mut poses) = (Vec::new(), Vec::new());
+    let (mut solver, mut next) = (IncrementalSolver::new().with_relinearization_threshold(1e-6), Pose2::identity());
+    for k in 0..40 {
+        all.push(whole.add_parameter_block(SE2, &next.to_array()).unwrap());
+        poses.push(window.add_parameter_block(SE2, &next.to_array()).unwrap());
+        for &(a, b, measured) in edges.iter().filter(|&&(_, b, _)| b == k) {
+            let function = RelativePose2::new(measured, information).unwrap();
+            whole.add_residual_block(function, (all[a], all[b])).unwrap();
+            window.add_residual_block(function, (poses[a], poses[b])).unwrap();
+        }
+        if k == 0 {
+            whole.set_constant(all[0]).unwrap();
+            window.set_constant(poses[0]).unwrap();
+            next = next * step;
+            continue;
+        }
+        let report = solver.update_until_settled(&mut window, 20).unwrap();
+        assert_eq!(report.pending, 0, "{k}");
+        if let Some(old) = k.checked_sub(6) {
+            window.marginalize(&[poses[old].any()]).unwrap();
+        }
+        next = Pose2::from_slice(window.point(poses[k]).unwrap()) * step;
+    }
+    solve(&mut whole);
+    let (found, expected) = (window.point(poses[39]).unwrap(), whole.point(all[39]).unwrap());
+    found.iter().zip(expected).map(|(found, expected)| (found - expected).abs()).fold(0.0, f64::max)
+}
+
+/// What the linearised past loses is of the second order in the noise.
+#[test]
+fn a_fixed_lag_keeps_up_with_the_whole() {
+    let [large, small] = [0.02, 0.002].map(error_of_fixed_lag);
+    assert!(large < 1e-3 && small < 1e-5 && small > 0.0, "{large} {small}");
 }
 
 /// Derivatives of priors are those of `⊟`, off the point where it was taken.
