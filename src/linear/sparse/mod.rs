@@ -8,6 +8,7 @@ mod assembly;
 mod bayes_tree;
 mod cholesky;
 mod elimination;
+mod front_sums;
 mod inverse;
 mod matrix;
 mod ordering;
