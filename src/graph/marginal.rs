@@ -189,11 +189,14 @@ impl<T: Real> Problem<T> {
             let own = group.blocks(k).iter();
             let own: Vec<usize> =
                 own.flat_map(|&block| (firsts[block as usize]..).take(points.columns_of(block).len())).collect();
+            if own.is_empty() {
+                continue;
+            }
             let mut is_finite = true;
             let evaluated = group.linearize(k..k + 1, &points, &mut |r, jacobian| {
                 is_finite = r.iter().chain(jacobian).all(|entry| entry.is_finite());
                 rows.r.extend_from_slice(r);
-                for entries in jacobian.chunks_exact(own.len().max(1)) {
+                for entries in jacobian.chunks_exact(own.len()) {
                     let first = rows.jacobian.len();
                     rows.jacobian.resize(first + width, T::ZERO);
                     own.iter().zip(entries).for_each(|(&column, &entry)| rows.jacobian[first + column] = entry);

@@ -116,6 +116,12 @@ fn open_directions_of_removed_blocks_are_dropped() {
         solve(&mut problem);
         let [x, y] = *problem.point(b).unwrap() else { panic!("two coordinates") };
         assert!((x.to_f64() - 2.0).abs() < tolerance && (y.to_f64() + 4.0).abs() < tolerance, "{x:?} {y:?}");
+        // A constant block has told all that it can, and its own residuals tell nothing.
+        let constant = problem.add_parameter_block(Euclidean::<2>, &[T::ONE; 2]).unwrap();
+        problem.set_constant(constant).unwrap();
+        let rows = vec![row([1.0, 1.0, 0.0, 0.0], 3.0)];
+        problem.add_residual_block(Linear { rows }, vec![constant.any()]).unwrap();
+        assert!(problem.marginalize(&[constant.any()]).unwrap().is_none());
         // Nothing remains to be told.
         assert!(problem.marginalize(&[b.any(), a.any(), b.any()]).unwrap().is_none());
         assert_eq!(problem.cost().unwrap(), T::ZERO);
