@@ -73,6 +73,8 @@ pub struct IncrementalReport {
 #[derive(Debug)]
 struct State<T> {
     problem: u64,
+    /// Edits of the problem that are known; none at first.
+    edits: Option<u64>,
     tree: BayesTree<T>,
     /// Points of all blocks, at which the residual blocks are linearised.
     linearized_at: Vec<T>,
@@ -136,7 +138,8 @@ impl<T: Real> IncrementalSolver<T> {
     fn update_to(&mut self, problem: &mut Problem<T>, threshold: T) -> Result<IncrementalReport, GraphError> {
         let state = self.state.take().filter(|state| state.fits(problem));
         let mut state = state.unwrap_or_else(|| State::new(problem));
-        if problem.blocks.iter().all(|block| block.bounds.is_empty())
+        let has_bounds = || problem.blocks.iter().any(|block| !block.bounds.is_empty());
+        if !(state.is_edited(problem) && has_bounds())
             && let Some(report) = state.update(problem, threshold, self.interval)?
         {
             self.state = Some(state);
@@ -172,6 +175,7 @@ impl<T: Real> State<T> {
     fn new(problem: &Problem<T>) -> Self {
         State {
             problem: problem.id,
+            edits: None,
             tree: BayesTree::new(),
             linearized_at: Vec::new(),
             x: Vec::new(),
@@ -186,7 +190,13 @@ impl<T: Real> State<T> {
     /// Returns true if the state is of this problem, and no block has become constant or variable.
     fn fits(&self, problem: &Problem<T>) -> bool {
         let same = |(block, ends): (&ManifoldBlock<T>, &[usize])| block.free_indices().count() == ends[1] - ends[0];
-        self.problem == problem.id && problem.blocks.iter().zip(self.columns.windows(2)).all(same)
+        let mut blocks = problem.blocks.iter().zip(self.columns.windows(2));
+        self.problem == problem.id && (!self.is_edited(problem) || blocks.all(same))
+    }
+
+    /// Returns true if more may have changed than that blocks were added.
+    fn is_edited(&self, problem: &Problem<T>) -> bool {
+        self.edits != Some(problem.edits)
     }
 
     /// Number of blocks that are known.
@@ -205,7 +215,8 @@ impl<T: Real> State<T> {
         threshold: T,
         interval: usize,
     ) -> Result<Option<IncrementalReport>, GraphError> {
-        let moved = (0..self.blocks()).filter(|&block| {
+        let edited = if self.is_edited(problem) { 0..self.blocks() } else { 0..0 };
+        let moved = edited.filter(|&block| {
             let range = problem.ambient[block]..problem.ambient[block + 1];
             problem.x[range.clone()] != self.x[range]
         });
@@ -242,6 +253,7 @@ impl<T: Real> State<T> {
         for &block in &stepped {
             self.step(problem, block);
         }
+        self.edits = Some(problem.edits);
         let (eliminated, pending) = (self.tree.eliminated(), self.exceeding(threshold).count());
         let report = IncrementalReport { relinearized: relinearized.len(), eliminated, pending, is_full: false };
         Ok(Some(report))
@@ -292,7 +304,8 @@ impl<T: Real> State<T> {
             }
         }
         let mut last = Vec::new();
-        for (k, &(group, place)) in problem.residual_blocks.iter().enumerate() {
+        let known = if self.is_edited(problem) { 0 } else { self.losses.len() };
+        for (k, &(group, place)) in problem.residual_blocks.iter().enumerate().skip(known) {
             let loss = problem.groups[group as usize].loss(place as usize);
             match self.losses.get_mut(k) {
                 Some(known) if *known == loss => continue,

@@ -143,13 +143,12 @@ impl<T: Real> Problem<T> {
         let eliminated: Vec<usize> = (0..self.residual_blocks.len()).filter(is_included).collect();
         let (rows, removed, kept) = self.rows_of(&eliminated, &is_removed)?;
         let left = rows.eliminate(removed);
-        for &k in &eliminated {
-            let (group, place) = self.residual_blocks[k];
-            self.groups[group as usize].loss_mut(place as usize).is_excluded = true;
+        for &index in &eliminated {
+            self.loss_mut(ResidualBlock { problem: self.id, index })?.is_excluded = true;
         }
-        (0..is_removed.len())
-            .filter(|&block| is_removed[block])
-            .for_each(|block| self.blocks[block].is_constant = true);
+        for block in blocks {
+            self.block_mut(block.0)?.is_constant = true;
+        }
         if left.r.is_empty() {
             return Ok(None);
         }

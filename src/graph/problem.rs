@@ -36,6 +36,8 @@ pub struct Problem<T: Real = f64> {
     places: HashMap<TypeId, usize>,
     /// Group of each residual block, and its place there.
     pub(super) residual_blocks: Vec<(u32, u32)>,
+    /// Number of changes to what was there before: points, losses, and what is held or bounded.
+    pub(super) edits: u64,
 }
 
 /// A parameter block.
@@ -66,6 +68,7 @@ impl<T: Real> Problem<T> {
             groups: Vec::new(),
             places: HashMap::new(),
             residual_blocks: Vec::new(),
+            edits: 0,
         }
     }
 
@@ -154,8 +157,7 @@ impl<T: Real> Problem<T> {
     ///
     /// [`GraphError::ForeignHandle`].
     pub fn set_constant<M>(&mut self, block: ParameterBlock<M>) -> Result<(), GraphError> {
-        let index = self.check_handle(block.id)?;
-        self.blocks[index].is_constant = true;
+        self.block_mut(block.id)?.is_constant = true;
         Ok(())
     }
 
@@ -165,9 +167,9 @@ impl<T: Real> Problem<T> {
     ///
     /// [`GraphError::ForeignHandle`].
     pub fn set_variable<M>(&mut self, block: ParameterBlock<M>) -> Result<(), GraphError> {
-        let index = self.check_handle(block.id)?;
-        self.blocks[index].is_constant = false;
-        self.blocks[index].held.clear();
+        let block = self.block_mut(block.id)?;
+        block.is_constant = false;
+        block.held.clear();
         Ok(())
     }
 
@@ -177,12 +179,12 @@ impl<T: Real> Problem<T> {
     ///
     /// [`GraphError::ForeignHandle`], and [`GraphError::Direction`] where a step has no such entry.
     pub fn set_subset_constant<M>(&mut self, block: ParameterBlock<M>, directions: &[usize]) -> Result<(), GraphError> {
-        let index = self.check_handle(block.id)?;
-        let tangent_size = self.blocks[index].manifold.tangent_size();
+        let (index, block) = (block.index(), self.block_mut(block.id)?);
+        let tangent_size = block.manifold.tangent_size();
         if let Some(&direction) = directions.iter().find(|&&direction| direction >= tangent_size) {
             return Err(GraphError::Direction { block: index, tangent_size, direction });
         }
-        self.blocks[index].held = directions.to_vec();
+        block.held = directions.to_vec();
         Ok(())
     }
 
@@ -235,8 +237,8 @@ impl<T: Real> Problem<T> {
     }
 
     fn set_bound(&mut self, id: BlockId, coordinate: usize, side: usize, bound: T) -> Result<(), GraphError> {
-        let index = self.check_handle(id)?;
-        let ManifoldBlock { manifold, bounds, .. } = &mut self.blocks[index];
+        let index = id.index as usize;
+        let ManifoldBlock { manifold, bounds, .. } = self.block_mut(id)?;
         let place = bounds.iter().position(|&(bounded, _)| bounded == coordinate);
         let mut both = place.map_or([-T::INFINITY, T::INFINITY], |place| bounds[place].1);
         both[side] = bound;
@@ -292,8 +294,17 @@ impl<T: Real> Problem<T> {
         Ok(())
     }
 
-    fn loss_mut(&mut self, residual_block: ResidualBlock) -> Result<&mut BlockLoss<T>, GraphError> {
+    /// A parameter block, to change.
+    pub(super) fn block_mut(&mut self, id: BlockId) -> Result<&mut ManifoldBlock<T>, GraphError> {
+        let index = self.check_handle(id)?;
+        self.edits += 1;
+        Ok(&mut self.blocks[index])
+    }
+
+    /// Loss of a residual block, to change.
+    pub(super) fn loss_mut(&mut self, residual_block: ResidualBlock) -> Result<&mut BlockLoss<T>, GraphError> {
         let (group, k) = self.place_of(residual_block)?;
+        self.edits += 1;
         Ok(self.groups[group].loss_mut(k))
     }
 
@@ -346,6 +357,7 @@ impl<T: Real> Problem<T> {
     pub fn set_point<M>(&mut self, block: ParameterBlock<M>, point: &[T]) -> Result<(), GraphError> {
         let index = self.check_handle(block.id)?;
         check_point(&*self.blocks[index].manifold, index, point)?;
+        self.edits += 1;
         self.x[self.ambient[index]..self.ambient[index + 1]].copy_from_slice(point);
         Ok(())
     }
@@ -488,6 +500,7 @@ impl<T: Real> Problem<T> {
         let outcome = solver.minimize_observed(&mut active, &self.x, observer);
         let report = outcome.map_err(|error| active.explain(error))?;
         self.x.copy_from_slice(&report.x);
+        self.edits += 1;
         Ok(report)
     }
 
