@@ -63,7 +63,7 @@ pub use laplace::{Laplace, LaplacePosterior, PredictionWithStd};
 pub use levenberg_marquardt::Evidence;
 pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;
-pub use report::{DampedStep, StepReport};
+pub use report::{DampedStep, FactoredStep, StepReport};
 pub use rules::{Adagrad, AdagradRule, Adam, AdamRule, AdamW, RmsProp, RmsPropRule, Sgd, SgdRule};
 pub use state::OptimizerState;
 
