@@ -25,7 +25,7 @@ const FIRST_PLACE: i32 = -3;
 const LAST_PLACE: i32 = 7;
 
 /// Weight decay of biases, relative to that of other variables: the kinks of units spread over the inputs, whatever their slopes. On twelve tables of 16 to 442 rows, errors
-/// of predictions were 8 % smaller with 0.1 than with 1, and the same with 0.01.
+/// of predictions were 8 % smaller with 0.1 than with 1, and the same with 0.01; on 33 other, generated ones, 13 % smaller with 0.1 than with 1.
 const BIAS_DECAY: f64 = 0.1;
 
 /// Logarithms of the evidence that differ by less are the same.
@@ -117,7 +117,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ///
     /// Inputs and targets should be of about 1, as [`Normalization`](crate::nn::Normalization) makes them: all weights decay alike, and biases, variables with names that end
     /// in `bias`, by [a share](Evidence::bias_decay) of it. Eleven weight decays are tried from the variables as they are, and the search goes on from that of the
-    /// largest evidence; or it begins at the solver's own weight decay. [Excluded](Self::exclude_from_weight_decay) variables do not decay. Other
+    /// largest evidence, times the number of minima that are equal because hidden units of tanh may change places and signs; or it begins at the solver's own weight decay. [Excluded](Self::exclude_from_weight_decay) variables do not decay. Other
     /// settings hold for each solve. `γ` takes `2mn² + O(n³)` flops and `n²` numbers of memory.
     ///
     /// ```
