@@ -191,6 +191,12 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
         let mut from = StateReader::new(state, NAME)?;
         let mut restored = self.clone();
+        match (self.settings.training.curvature, &state.parts[..]) {
+            (Curvature::Exact, [_, ..]) => return refuse("its steps have Kronecker factors"),
+            (Curvature::Kronecker, []) if !state.variables.is_empty() => return refuse("its steps are exact"),
+            (_, [_, _, ..]) => return refuse("it has more than one part"),
+            _ => {}
+        }
         for (name, value) in &state.hyperparameters {
             restored.set_hyperparameter(name, value.clone())?;
         }

@@ -139,6 +139,15 @@ fn goes_on<T: Real>() {
     assert_eq!(again.variables, case.variables);
     assert_eq!(restored.state(), optimizer.state());
 
+    let mut exact = auto::<T>().with_curvature(Curvature::Exact);
+    let error = exact.restore(&saved, &again.variables).unwrap_err().to_string();
+    assert!(error.contains("Kronecker"), "{error}");
+    let mut case = Case::<T>::classes(80);
+    case.step(&mut exact, 0).unwrap();
+    let mut asked = auto::<T>().with_curvature(Curvature::Kronecker);
+    let error = asked.restore(&exact.state(), &case.variables).unwrap_err().to_string();
+    assert!(error.contains("exact"), "{error}");
+
     let other = Case::<T>::classes(40);
     let before = restored.state();
     assert!(matches!(restored.restore(&saved, &other.variables), Err(OptimizerError::State { .. })));
