@@ -17,11 +17,11 @@ use super::bits;
 use super::problems::{Data, Make, network};
 
 const OPTIMIZERS: [Make; 5] = [
-    || Box::new(LevenbergMarquardt::new().with_curvature(Curvature::Kronecker)),
     || Box::new(LevenbergMarquardt::new().with_momentum(0.3)),
     || Box::new(Adam::new(0.02)),
     || Box::new(Sgd::new(0.05).with_momentum(0.9)),
     || Box::new(marquardt::optim::MovingAverage::new(Adam::new(0.02))),
+    || Box::new(LevenbergMarquardt::new().with_curvature(Curvature::Kronecker)),
 ];
 
 /// Cancels after so many steps.
