@@ -24,7 +24,7 @@
 //! | | what it is |
 //! |---|---|
 //! | [`Sgd`], [`Adam`], [`AdamW`], [`RmsProp`], [`Adagrad`] | first-order optimizers, by Keras' or PyTorch's formulas |
-//! | [`LevenbergMarquardt`](crate::LevenbergMarquardt) | exact damped Gauss–Newton steps |
+//! | [`LevenbergMarquardt`](crate::LevenbergMarquardt) | damped Gauss–Newton steps, exact or, in classification by minibatches, with Kronecker factors |
 //! | [`KroneckerLevenbergMarquardt`] | damped Gauss–Newton steps with Kronecker factors (K-FAC), for classification |
 //! | [`FirstOrder`] with an own [`UpdateRule`] | your own |
 //! | [`MovingAverage`] | averaged weights beside any optimizer |

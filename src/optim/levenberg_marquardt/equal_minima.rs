@@ -9,7 +9,8 @@ use crate::real::Real;
 ///
 /// The evidence is of one minimum. That of all equal minima is the same times their number, `h! / (h − k)! · 2ᵏ` where `k` of `h` units are in use, which is
 /// why a linear fit, of which there is one, has too large a share in a comparison by one minimum each (Bishop 1995, section 10.6). As many units are in use as the
-/// share of the effective in all parameters. On 33 generated tables, errors of predictions were 8 % smaller than without.
+/// share of the effective in all parameters. On 33 generated tables, errors of predictions were 7 % smaller in the mean than
+/// without, and the same in the median: in three, a plane or a constant no longer wins.
 pub(super) struct EqualMinima {
     /// Units of each hidden layer.
     units: Vec<f64>,
