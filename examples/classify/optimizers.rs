@@ -5,11 +5,12 @@ use std::fmt;
 use clap::ValueEnum;
 use marquardt::LevenbergMarquardt;
 use marquardt::optim::{Adam, KroneckerLevenbergMarquardt, Optimizer};
+use marquardt::solver::Curvature;
 
 /// An optimizer, as it is called on the command line.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Named {
-    /// Levenberg–Marquardt
+    /// Levenberg–Marquardt with exact steps
     Lm,
     /// Kronecker-factored Levenberg–Marquardt
     Kfac,
@@ -19,7 +20,7 @@ pub enum Named {
 /// What is trained with.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Choice {
-    /// Levenberg–Marquardt, beside Adam
+    /// Levenberg–Marquardt with exact steps, beside Adam
     Lm,
     /// Kronecker-factored Levenberg–Marquardt, beside Adam
     Kfac,
@@ -54,7 +55,11 @@ impl Named {
     /// The optimizer, at this learning rate or the best that we found for these images.
     pub fn with_learning_rate(self, rate: Option<f64>) -> Box<dyn Optimizer<f64>> {
         match self {
-            Named::Lm => Box::new(LevenbergMarquardt::new().with_learning_rate(rate.unwrap_or(1.0))),
+            // By default it would turn to Kronecker factors here.
+            Named::Lm => {
+                let exact = LevenbergMarquardt::new().with_curvature(Curvature::Exact);
+                Box::new(exact.with_learning_rate(rate.unwrap_or(1.0)))
+            }
             Named::Kfac => Box::new(KroneckerLevenbergMarquardt::new().with_learning_rate(rate.unwrap_or(1.0))),
             Named::Adam => Box::new(Adam::new(rate.unwrap_or(0.01))),
         }

@@ -24,7 +24,7 @@
 //! | | what it is |
 //! |---|---|
 //! | [`Sgd`], [`Adam`], [`AdamW`], [`RmsProp`], [`Adagrad`] | first-order optimizers, by Keras' or PyTorch's formulas |
-//! | [`LevenbergMarquardt`](crate::LevenbergMarquardt) | exact damped Gauss–Newton steps |
+//! | [`LevenbergMarquardt`](crate::LevenbergMarquardt) | damped Gauss–Newton steps, exact or, in classification by minibatches, with Kronecker factors |
 //! | [`KroneckerLevenbergMarquardt`] | damped Gauss–Newton steps with Kronecker factors (K-FAC), for classification |
 //! | [`FirstOrder`] with an own [`UpdateRule`] | your own |
 //! | [`MovingAverage`] | averaged weights beside any optimizer |
@@ -63,7 +63,7 @@ pub use laplace::{Laplace, LaplacePosterior, PredictionWithStd};
 pub use levenberg_marquardt::Evidence;
 pub use moving_average::MovingAverage;
 pub use optimizer::Optimizer;
-pub use report::{DampedStep, StepReport};
+pub use report::{DampedStep, FactoredStep, StepReport};
 pub use rules::{Adagrad, AdagradRule, Adam, AdamRule, AdamW, RmsProp, RmsPropRule, Sgd, SgdRule};
 pub use state::OptimizerState;
 

@@ -14,6 +14,18 @@ pub struct StepReport<T> {
     pub applied: bool,
     /// Details of a Levenberg–Marquardt step.
     pub damped: Option<DampedStep<T>>,
+    /// Details of a step with Kronecker factors.
+    pub factored: Option<FactoredStep<T>>,
+}
+
+/// Details of a step with Kronecker factors, of [`KroneckerLevenbergMarquardt`](super::KroneckerLevenbergMarquardt), or of
+/// [`LevenbergMarquardt`](crate::LevenbergMarquardt) where its [curvature](crate::solver::Curvature) has them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FactoredStep<T> {
+    /// The damping `λ`.
+    pub damping: T,
+    /// Moving average of the length `κ` of steps along the preconditioned gradient; 1 for a quadratic model that needs no correction.
+    pub length: T,
 }
 
 /// Details of a Levenberg–Marquardt step.

@@ -1,5 +1,6 @@
 //! The settings that only training has.
 
+use super::Curvature;
 use crate::hyperparameters::{Hyperparameter, HyperparameterDomain, HyperparameterError, HyperparameterSpec};
 
 /// The hyperparameters of training.
@@ -18,6 +19,7 @@ pub(crate) const HYPERPARAMETERS: [HyperparameterSpec; 7] = [
 pub(crate) struct TrainingSettings {
     /// Hyperparameters in the order of [`HYPERPARAMETERS`].
     pub(crate) hyperparameters: [Hyperparameter; 7],
+    pub(crate) curvature: Curvature,
     /// Patterns of the names of variables that do not decay.
     pub(crate) exclusions: Vec<String>,
     /// Steps become shorter where they fit the noise of their minibatches.
@@ -29,7 +31,13 @@ pub(crate) struct TrainingSettings {
 impl Default for TrainingSettings {
     fn default() -> Self {
         let hyperparameters = HYPERPARAMETERS.map(|spec| spec.default.into());
-        TrainingSettings { hyperparameters, exclusions: Vec::new(), averages_noise: true, decay_per_variable: false }
+        TrainingSettings {
+            hyperparameters,
+            curvature: Curvature::default(),
+            exclusions: Vec::new(),
+            averages_noise: true,
+            decay_per_variable: false,
+        }
     }
 }
 

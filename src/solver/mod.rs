@@ -24,6 +24,7 @@ mod anderson_mixing;
 mod covariance;
 #[cfg(feature = "serde")]
 mod covariance_record;
+mod curvature;
 pub mod damping;
 mod derivative_check;
 mod descent;
@@ -58,6 +59,7 @@ mod triangle;
 
 pub use active_bounds::ActiveBound;
 pub use covariance::{Covariance, CovarianceError};
+pub use curvature::Curvature;
 pub use error::SolveError;
 pub(crate) use hyperparameters::HYPERPARAMETERS;
 pub use levenberg_marquardt::LevenbergMarquardt;

@@ -10,7 +10,8 @@
 /// | `learning_rate` | the optimizer's, where it has one: that of the next step |
 /// | `applied` | the fraction of the steps that changed the variables |
 /// | `damping` | Levenberg–Marquardt's, of the last step |
-/// | `gain_ratio`, `attempts` | the means over Levenberg–Marquardt's steps |
+/// | `factored` | the fraction of its steps with Kronecker factors |
+/// | `gain_ratio`, `attempts` | the means over its exact steps |
 /// | `seconds` | duration of the steps, without validation; 0 on a target without a clock |
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Logs {

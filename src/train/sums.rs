@@ -19,6 +19,8 @@ pub(super) struct EpochSums {
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::number"))]
     gain_ratio: f64,
     attempts: f64,
+    #[cfg_attr(feature = "serde", serde(default))]
+    factored_steps: f64,
     pub(super) seconds: f64,
 }
 
@@ -34,6 +36,10 @@ impl EpochSums {
             self.gain_ratio += damped.gain_ratio.to_f64();
             self.attempts += damped.attempts as f64;
         }
+        if let Some(factored) = &report.factored {
+            self.factored_steps += 1.0;
+            self.damping = factored.damping.to_f64();
+        }
     }
 
     /// The mean loss.
@@ -44,8 +50,11 @@ impl EpochSums {
     /// All but the loss.
     pub(super) fn log(&self, logs: &mut Logs) {
         logs.set("applied", self.applied / self.steps);
-        if self.damped_steps > 0.0 {
+        if self.damped_steps + self.factored_steps > 0.0 {
             logs.set("damping", self.damping);
+            logs.set("factored", self.factored_steps / self.steps);
+        }
+        if self.damped_steps > 0.0 {
             logs.set("gain_ratio", self.gain_ratio / self.damped_steps);
             logs.set("attempts", self.attempts / self.damped_steps);
         }

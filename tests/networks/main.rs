@@ -13,6 +13,7 @@ mod kinks;
 mod kronecker;
 mod kronecker_damping;
 mod kronecker_products;
+mod kronecker_sketches;
 mod kronecker_trust;
 mod layers;
 mod optimizers;

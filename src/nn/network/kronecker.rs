@@ -10,7 +10,7 @@ use crate::nn::factor_plan::FactorPlan;
 use crate::nn::sweep::{FactorSums, GradientSums, LayerProducts, fill_signs, random_bits};
 use crate::problem::{
     Evaluated, EvaluationError, FactorSample, KroneckerBlock, KroneckerFactored, NotKroneckerFactored, Objective,
-    OutputProducts,
+    OutputProducts, Work,
 };
 use crate::real::Real;
 use crate::variables::{Gradient, Gradients};
@@ -69,6 +69,10 @@ impl<T: Real> KroneckerFactored<T> for Network<T> {
 
     fn loss_at(&mut self, x: &[T]) -> Evaluated<T> {
         self.loss(x)
+    }
+
+    fn step_work(&self) -> Option<Work> {
+        self.factor_plan.as_ref().map(|plan| self.kronecker_work(&plan.blocks, self.rows()))
     }
 
     fn communicator(&self) -> Option<&Communicator> {

@@ -8,9 +8,10 @@ use crate::nn::factors::Factors;
 use crate::nn::summary::{Cost, StepCost, Summary, summarize_layers};
 use crate::nn::sweep::{coming_from, leading_to};
 use crate::nn::work::{forward_work, gradient_work};
-use crate::problem::Work;
 use crate::problem::kronecker::cost;
+use crate::problem::{KroneckerBlock, Work};
 use crate::real::Real;
+use crate::solver::Curvature;
 use crate::variables::Variables;
 
 impl<T: Real> Network<T> {
@@ -46,18 +47,29 @@ impl<T: Real> Network<T> {
         let parameters = variables.values().len();
         let forward = self.forward_work(rows);
         let residuals = rows.saturating_mul(self.rows_per_sample());
+        let steps = self.step_costs(variables, rows, forward);
+        let kronecker = self.kronecker_cost(rows);
+        let trainable_parameters = variables.iter().filter(trainable).map(|variable| variable.len()).sum();
+        let chosen = steps.iter().find(|step| step.is_chosen && residuals < trainable_parameters);
+        let curvature = match (chosen, kronecker) {
+            (Some(exact), Some((kronecker, _))) if self.dispersion_of_losses().is_some() => {
+                Curvature::by_times(exact.cost.time - forward.time(), kronecker.time)
+            }
+            _ => Curvature::Exact,
+        };
         Ok(Summary {
             layers,
             parameters,
-            trainable_parameters: variables.iter().filter(trainable).map(|variable| variable.len()).sum(),
+            trainable_parameters,
             unused_parameters: parameters - taken,
             number_size: size_of::<T>(),
             rows,
             residuals,
             forward: Cost::of::<T>(forward),
             backward: (!self.sweeps.terms.is_empty()).then(|| Cost::of::<T>(self.backward_work(rows))),
-            steps: self.step_costs(variables, rows, forward),
-            kronecker: self.kronecker_cost(rows, forward),
+            steps,
+            kronecker,
+            curvature,
             not_least_squares: self.check_forms().err(),
         })
     }
@@ -79,25 +91,30 @@ impl<T: Real> Network<T> {
             .of(rows)
     }
 
-    /// Average cost of a step with Kronecker factors, and its bytes: the gradient; in every tenth step
-    /// factors of half of the rows, by one more reverse sweep, their inverses, and a tangent sweep, about two forward sweeps; products
-    /// with inverses, by rows of the batch in all other steps.
-    fn kronecker_cost(&self, rows: usize, forward: Work) -> Option<(Cost, usize)> {
+    /// Average cost of a step with Kronecker factors, and its bytes.
+    fn kronecker_cost(&self, rows: usize) -> Option<(Cost, usize)> {
         if self.sweeps.terms.is_empty() || rows == 0 || self.sets.count > 1 || self.check_forms().is_err() {
             return None;
         }
         let blocks = FactorPlan::new(&self.sweeps.tape, &self.variables, &self.sweeps.loss_nodes[0]).ok()?.blocks;
-        let (parameters, sampled) = (self.variables.values().len(), rows.div_ceil(2));
-        let sample = self.backward_work(sampled) + cost::moments_work(&blocks, sampled as f64);
-        let work = forward
+        let work = self.kronecker_work(&blocks, rows);
+        let numbers = cost::kept_numbers(&blocks, self.variables.values().len());
+        Some((Cost::of::<T>(work), numbers.saturating_mul(size_of::<T>())))
+    }
+
+    /// Average work of a step with Kronecker factors: the gradient; in every tenth step factors of half of the rows, by one more reverse
+    /// sweep, their inverses, and a tangent sweep, about two forward sweeps; products with inverses, by rows of the batch in all other
+    /// steps.
+    pub(super) fn kronecker_work(&self, blocks: &[KroneckerBlock], rows: usize) -> Work {
+        let (parameters, sampled, forward) = (self.variables.values().len(), rows.div_ceil(2), self.forward_work(rows));
+        let sample = self.backward_work(sampled) + cost::moments_work(blocks, sampled as f64);
+        forward * 1.2
             + self.backward_work(rows)
             + sample * 0.1
-            + cost::inverse_work(&blocks) * 0.1
-            + cost::precondition_work(&blocks, Some(rows)) * 0.9
-            + cost::precondition_work(&blocks, None) * 0.1
-            + forward * 0.2
-            + Work::elementwise(parameters as f64, 8.0, 6.0);
-        Some((Cost::of::<T>(work), cost::kept_numbers(&blocks, parameters).saturating_mul(size_of::<T>())))
+            + cost::inverse_work(blocks) * 0.1
+            + cost::precondition_work(blocks, Some(rows)) * 0.9
+            + cost::precondition_work(blocks, None) * 0.1
+            + Work::elementwise(parameters as f64, 8.0, 6.0)
     }
 
     /// Cost of a step in each form.

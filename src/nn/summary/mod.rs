@@ -9,6 +9,7 @@ pub(crate) use layers::summarize_layers;
 use super::Shape;
 use crate::linear::LinearForm;
 use crate::problem::{NotLeastSquares, Work};
+use crate::solver::Curvature;
 
 /// Layers, shapes and parameters of a network, and the cost of a batch: its `Display` is a table like Keras'.
 ///
@@ -40,6 +41,8 @@ pub struct Summary {
     /// A step of [`KroneckerLevenbergMarquardt`](crate::optim::KroneckerLevenbergMarquardt) at its default settings, on
     /// average over the steps, and bytes of memory; `None` where there are no factors.
     pub kronecker: Option<(Cost, usize)>,
+    /// Curvature that training by [`LevenbergMarquardt`](crate::LevenbergMarquardt) chooses for such a batch by default.
+    pub curvature: Curvature,
     /// Reason why Levenberg–Marquardt cannot minimise the losses; `None` if it can.
     pub not_least_squares: Option<NotLeastSquares>,
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use super::units::{bytes, flops, with_commas};
 use super::{Cost, Summary};
 use crate::nn::Shape;
+use crate::solver::Curvature;
 
 /// Columns of text: the first to the left, a given number of others, too, and the rest to the right.
 struct SummaryTable {
@@ -98,7 +99,8 @@ impl Summary {
             add(format!("LM step, {}{mark}", step.form), step.cost, bytes(step.memory as f64));
         }
         if let Some((cost, memory)) = self.kronecker {
-            add("LM step, Kronecker factors".to_owned(), cost, bytes(memory as f64));
+            let mark = if self.curvature == Curvature::Kronecker { " ← chosen for training" } else { "" };
+            add(format!("LM step, Kronecker factors{mark}"), cost, bytes(memory as f64));
         }
         table
     }

@@ -67,7 +67,7 @@ impl<T: Real, R: UpdateRule<T>> Optimizer<T> for FirstOrder<T, R> {
         let memory = self.memory(variables)?;
         let loss = batch.loss_and_gradient(variables.values(), &mut memory.gradients)?;
         memory.layout.check(name, memory.gradients.variables())?;
-        let mut report = StepReport { loss, loss_after: None, applied: false, damped: None };
+        let mut report = StepReport { loss, loss_after: None, applied: false, damped: None, factored: None };
         if !loss.is_finite() {
             let error = OptimizerError::NonFiniteLoss { value: loss.to_f64() };
             return if self.tolerates(&error) { Ok(report) } else { Err(error) };

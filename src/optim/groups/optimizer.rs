@@ -76,9 +76,10 @@ impl<T: Real> Optimizer<T> for Groups<T> {
                 }
                 memory.restrict(index, variables);
                 let new = group.attempt(|optimizer| optimizer.step(batch, variables))?;
-                let StepReport { loss, applied, damped, .. } = report.unwrap_or(StepReport { applied: false, ..new });
+                let StepReport { loss, applied, damped, factored, .. } =
+                    report.unwrap_or(StepReport { applied: false, ..new });
                 let applied = applied || new.applied;
-                report = Some(StepReport { loss, loss_after: new.loss_after, applied, damped });
+                report = Some(StepReport { loss, loss_after: new.loss_after, applied, damped, factored });
             }
             let is_first_order = |group: usize| groups[group].optimizer.is_first_order() && memory.acts(group);
             if let Some(report) = report
@@ -94,7 +95,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
             let (any, applied) = apply(groups, memory, &memory.gradients, variables, true)?;
             match report {
                 Some(report) => Ok(StepReport { loss_after: None, applied: report.applied || applied, ..report }),
-                None if any => Ok(StepReport { loss, loss_after: None, applied, damped: None }),
+                None if any => Ok(StepReport { loss, loss_after: None, applied, damped: None, factored: None }),
                 None => Err(OptimizerError::NoGradients),
             }
         })
@@ -106,7 +107,7 @@ impl<T: Real> Optimizer<T> for Groups<T> {
             let (any_other, other_applied) = apply(groups, memory, gradients, variables, false)?;
             let (any, applied) = apply(groups, memory, gradients, variables, true)?;
             let applied = applied || other_applied;
-            let report = StepReport { loss: T::ZERO, loss_after: None, applied, damped: None };
+            let report = StepReport { loss: T::ZERO, loss_after: None, applied, damped: None, factored: None };
             if any || any_other { Ok(report) } else { Err(OptimizerError::NoGradients) }
         });
         report.map(|_| ())

@@ -129,8 +129,11 @@ pub(super) fn invert_factor<T: Real>(
         let rank = size as f64 - damping * trace(copy, (size, form));
         return copy.iter().all(|number| number.is_finite()).then_some(rank);
     }
-    // A smaller damping would be lost in the rounding error of the factor.
-    let mut damping = damping.max(T::EPSILON.to_f64() * trace(factor, (size, form)) / size as f64);
+    // A smaller damping would be lost in the rounding error of the factor. Woodbury's difference multiplies that of a sketch by the square of
+    // its condition number.
+    let (epsilon, trace) = (T::EPSILON.to_f64(), trace(factor, (size, form)));
+    let is_sketch = matches!(form, FactorForm::Sketch(_));
+    let mut damping = damping.max(if is_sketch { epsilon.sqrt() * trace } else { epsilon * trace / size as f64 });
     for _ in 0..ATTEMPTS {
         let more = T::from_f64(damping);
         let (matrix, size) = match form {
@@ -162,4 +165,36 @@ fn put_sketch_gram<T: Real>(copy: &mut [T], size: usize, [rank, columns]: [usize
         above.chunks_exact_mut(rank).zip(&row[..i]).for_each(|(above, &entry)| above[i] = entry);
     }
     gram
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The damped inverse of a sketch of inputs that have all but one value in common, times their mean: `u / (‖Su‖² + λ)` for a `u` of length 1.
+    fn along_the_mean<T: Real>(damping: f64) -> (f64, f64) {
+        let (size, rank) = (600, 8);
+        let form = FactorForm::Sketch(rank);
+        let mut factor = vec![T::ZERO; form.len(size)];
+        for (k, entry) in factor[..rank * size].iter_mut().enumerate() {
+            *entry = T::from_f64(1.0 + 1e-3 * (0.7 * k as f64).sin());
+        }
+        let squared = trace(&factor, (size, form));
+        let mut copy = factor.clone();
+        let mut memory = vec![T::ZERO; crate::kernels::inverse::scratch_len(rank).max(2 * rank)];
+        invert_factor(&mut copy, &factor, (size, form, size), damping * squared, &mut memory).unwrap();
+        let mean = vec![T::from_f64((size as f64).sqrt().recip()); size];
+        let mut to = vec![T::ZERO; size];
+        FactorInverse { numbers: &copy, size, form }.times(&mean, 1, &mut to, &mut memory);
+        (dot(&mean, &to).to_f64() * squared, (1.0 + damping).recip())
+    }
+
+    #[test]
+    fn sketches_keep_their_largest_direction_whatever_the_damping() {
+        for damping in [1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-12, 0.0] {
+            for (found, expected) in [along_the_mean::<f64>(damping), along_the_mean::<f32>(damping)] {
+                assert!((0.3..3.0).contains(&(found / expected)), "{damping}: {found}, not {expected}");
+            }
+        }
+    }
 }

@@ -27,8 +27,8 @@ const SLOT: &str = "momentum";
 /// The Gauss–Newton matrix of the loss is approximated layer by layer by `A ⊗ G`: second moments of the layer's inputs, and of
 /// the sensitivities of its outputs (Martens & Grosse, *Optimizing Neural Networks with Kronecker-factored Approximate
 /// Curvature*, 2015). Each is a small matrix, and inverted on its own, so that a step solves no system of the size of the
-/// parameters or of the residuals. [`LevenbergMarquardt`](crate::LevenbergMarquardt) takes exact steps instead; it is ahead in
-/// regressions with few outputs, this optimizer in classification.
+/// parameters or of the residuals. [`LevenbergMarquardt`](crate::LevenbergMarquardt) takes exact steps instead, which are ahead in
+/// regressions with few outputs, and turns to those of this optimizer in classification by minibatches.
 ///
 /// In a step, on a minibatch of loss `L` and gradient `g`:
 ///

@@ -51,7 +51,13 @@ impl<T: Real> Optimizer<T> for KroneckerLevenbergMarquardt<T> {
             }
             Err(error) if settings.non_finite == NonFinite::Skip && error.is_non_finite() => {
                 let loss = if let OptimizerError::NonFiniteLoss { value } = error { value } else { f64::NAN };
-                Ok(StepReport { loss: T::from_f64(loss), loss_after: None, applied: false, damped: None })
+                Ok(StepReport {
+                    loss: T::from_f64(loss),
+                    loss_after: None,
+                    applied: false,
+                    damped: None,
+                    factored: None,
+                })
             }
             Err(error) => Err(error),
         }

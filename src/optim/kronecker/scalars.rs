@@ -1,6 +1,8 @@
 //! Damping, and single numbers that are carried from step to step.
 
 use super::settings::KroneckerHyperparameters;
+use crate::optim::FactoredStep;
+use crate::real::Real;
 
 /// Part of the moving average of the loss that is kept.
 const LOSS_KEPT: f64 = 0.9;
@@ -60,6 +62,11 @@ impl Scalars {
     /// Numbers before the first step.
     pub(super) fn new() -> Self {
         Scalars { length: 1.0, caution: 1.0, increase: 1.0, ..Scalars::default() }
+    }
+
+    /// What a report has of them.
+    pub(super) fn details<T: Real>(&self) -> FactoredStep<T> {
+        FactoredStep { damping: T::from_f64(self.damping), length: T::from_f64(self.length) }
     }
 
     /// All of them, to be saved.

@@ -111,7 +111,7 @@ impl<T: Real> KroneckerMemory<T> {
         if applied {
             self.take_step(variables);
         }
-        Ok(StepReport { loss, loss_after, applied, damped: None })
+        Ok(StepReport { loss, loss_after, applied, damped: None, factored: Some(self.scalars.details()) })
     }
 
     /// Computes loss and gradient, with a sample of the factors where these are renewed, and lists the entries that move.

@@ -50,6 +50,12 @@ impl<T: Real> KroneckerMemory<T> {
         }
         self.velocity.fill(T::ZERO);
         self.scalars.distrust();
-        Ok(Some(StepReport { loss, loss_after: Some(before), applied: true, damped: None }))
+        Ok(Some(StepReport {
+            loss,
+            loss_after: Some(before),
+            applied: true,
+            damped: None,
+            factored: Some(self.scalars.details()),
+        }))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::equal_minima::EqualMinima;
 use crate::optim::laplace::{DecayingWeights, Estimate, FEWEST_PARAMETERS, Linearization};
 use crate::optim::{Hyperparameter, Optimizer, OptimizerError, OptimizerResult};
 use crate::problem::Objective;
@@ -24,7 +25,7 @@ const FIRST_PLACE: i32 = -3;
 const LAST_PLACE: i32 = 7;
 
 /// Weight decay of biases, relative to that of other variables: the kinks of units spread over the inputs, whatever their slopes. On twelve tables of 16 to 442 rows, errors
-/// of predictions were 8 % smaller with 0.1 than with 1, and the same with 0.01.
+/// of predictions were 8 % smaller with 0.1 than with 1, and the same with 0.01; on 33 other, generated ones, 13 % smaller with 0.1 than with 1.
 const BIAS_DECAY: f64 = 0.1;
 
 /// Logarithms of the evidence that differ by less are the same.
@@ -116,7 +117,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
     ///
     /// Inputs and targets should be of about 1, as [`Normalization`](crate::nn::Normalization) makes them: all weights decay alike, and biases, variables with names that end
     /// in `bias`, by [a share](Evidence::bias_decay) of it. Eleven weight decays are tried from the variables as they are, and the search goes on from that of the
-    /// largest evidence; or it begins at the solver's own weight decay. [Excluded](Self::exclude_from_weight_decay) variables do not decay. Other
+    /// largest evidence, times the number of minima that are equal because hidden units of tanh may change places and signs; or it begins at the solver's own weight decay. [Excluded](Self::exclude_from_weight_decay) variables do not decay. Other
     /// settings hold for each solve. `γ` takes `2mn² + O(n³)` flops and `n²` numbers of memory.
     ///
     /// ```
@@ -170,7 +171,9 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         let (mean_square, first) = (start.mean_square(), start.first_decay()?);
         let [smallest, largest] = [T::EPSILON.to_f64().powi(2) * mean_square, mean_square / T::EPSILON.to_f64()];
         let is_searched = decay == 0.0;
-        let mut solves = Solves { solver: self, objective, variables, weights: &weights, rounds: 0, work: None };
+        let minima = EqualMinima::of(objective);
+        let mut solves =
+            Solves { solver: self, objective, variables, weights: &weights, minima, rounds: 0, work: None };
         let best = if is_searched {
             solves.best_of_many(first)?
         } else {
@@ -202,7 +205,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
         };
         let found = match last {
             None => best,
-            Some(last) if is_searched && !(last.evidence() >= best.evidence() - SAME_EVIDENCE) => {
+            Some(last) if is_searched && !(last.evidence >= best.evidence - SAME_EVIDENCE) => {
                 solves.discard(last);
                 let (found, is_bracketed) = solves.refine(best)?;
                 is_settled = is_bracketed && has_ended(found.report.status);
@@ -214,7 +217,7 @@ impl<T: Real, D: DampingPolicy<T>> LevenbergMarquardt<T, D> {
             }
         };
         let Solves { rounds, work, .. } = solves;
-        let Solved { decays, values, report, here, estimate } = found;
+        let Solved { decays, values, report, here, estimate, .. } = found;
         variables.values_mut().copy_from_slice(&values);
         let report = match work {
             Some(work) => report.after(work),
@@ -254,12 +257,8 @@ struct Solved<T> {
     report: Report<T>,
     here: Linearization,
     estimate: Estimate,
-}
-
-impl<T> Solved<T> {
-    fn evidence(&self) -> f64 {
-        self.estimate.log_evidence
-    }
+    /// Logarithm of the evidence of all minima that are equal to this one.
+    evidence: f64,
 }
 
 /// Solves of one search.
@@ -268,6 +267,7 @@ struct Solves<'a, T: Real, D> {
     objective: &'a mut dyn Objective<T>,
     variables: &'a mut Variables<T>,
     weights: &'a DecayingWeights,
+    minima: EqualMinima,
     rounds: usize,
     /// Report with the work of the solves that were discarded.
     work: Option<Report<T>>,
@@ -285,7 +285,9 @@ impl<T: Real, D: DampingPolicy<T>> Solves<'_, T, D> {
         let report = solver.minimize_with_ridge(self.objective, self.variables, ridge, &mut ())?;
         let here = self.weights.measure(self.objective, self.variables)?;
         let estimate = here.estimate(&decays)?;
-        Ok(Solved { decays, values: self.variables.values().to_vec(), report, here, estimate })
+        let equal_minima = self.minima.log_count(estimate.effective / here.parameters() as f64);
+        let evidence = estimate.log_evidence + equal_minima;
+        Ok(Solved { decays, values: self.variables.values().to_vec(), report, here, estimate, evidence })
     }
 
     /// Keeps of a minimum the work alone.
@@ -298,7 +300,7 @@ impl<T: Real, D: DampingPolicy<T>> Solves<'_, T, D> {
 
     /// The minimum of the larger evidence, and whether that is the other one.
     fn better(&mut self, best: Solved<T>, other: Solved<T>) -> (Solved<T>, bool) {
-        let is_other = other.evidence() > best.evidence() || best.evidence().is_nan();
+        let is_other = other.evidence > best.evidence || best.evidence.is_nan();
         let (kept, discarded) = if is_other { (other, best) } else { (best, other) };
         self.discard(discarded);
         (kept, is_other)

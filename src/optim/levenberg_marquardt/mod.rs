@@ -1,8 +1,10 @@
 //! Levenberg–Marquardt as an optimizer: one damped iteration for each minibatch.
 
 mod batch_noise;
+mod equal_minima;
 mod evidence;
 mod full_solve;
+mod kronecker_steps;
 mod settings;
 mod training;
 
@@ -10,11 +12,14 @@ use ndarray::ArrayViewD;
 
 use super::state_reader::{StateReader, refuse};
 use super::state_writer::StateWriter;
-use super::{DampedStep, Hyperparameter, Optimizer, OptimizerError, OptimizerResult, OptimizerState, StepReport};
+use super::{
+    DampedStep, Hyperparameter, KroneckerLevenbergMarquardt, Optimizer, OptimizerError, OptimizerResult,
+    OptimizerState, StepReport,
+};
 use crate::problem::Objective;
 use crate::real::Real;
 use crate::solver::damping::{DampingPolicy, Trial};
-use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt, Settings, SolveError};
+use crate::solver::{Curvature, HYPERPARAMETERS, LevenbergMarquardt, Settings, SolveError};
 use crate::variables::{Gradients, Variable, Variables};
 use batch_noise::BatchNoise;
 pub use evidence::Evidence;
@@ -68,11 +73,26 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
     }
 
     fn build(&mut self, variables: &Variables<T>) -> OptimizerResult<()> {
-        self.carried = Some(Box::new(VariableTraining::new(&self.settings, &self.damping, variables)?));
+        if self.settings.training.curvature == Curvature::Kronecker {
+            let mut kronecker = self.kronecker_steps()?;
+            kronecker.build(variables)?;
+            self.carried = Some(Box::new(kronecker));
+        } else {
+            self.carried = Some(Box::new(VariableTraining::new(&self.settings, &self.damping, variables)?));
+        }
         Ok(())
     }
 
     fn step(&mut self, batch: &mut dyn Objective<T>, variables: &mut Variables<T>) -> OptimizerResult<StepReport<T>> {
+        if self.begins_with_kronecker(batch, variables) {
+            let mut kronecker = self.kronecker_steps()?;
+            let report = kronecker.step(batch, variables)?;
+            self.carried = Some(Box::new(kronecker));
+            return Ok(report);
+        }
+        if let Some(kronecker) = self.kronecker_mut() {
+            return kronecker.step(batch, variables);
+        }
         let problem = batch.least_squares()?;
         let is_new = self.carried.is_none();
         let (training, settings) = self.training_for(variables)?;
@@ -97,6 +117,7 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
                 rows: step.rows,
                 columns: step.columns,
             }),
+            factored: None,
         })
     }
 
@@ -111,7 +132,8 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
     }
 
     fn iterations(&self) -> u64 {
-        self.training().map_or(0, |training| training.steps)
+        let kronecker = self.kronecker().map(KroneckerLevenbergMarquardt::iterations);
+        kronecker.or(self.training().map(|training| training.steps)).unwrap_or(0)
     }
 
     fn hyperparameters(&self) -> Vec<&'static str> {
@@ -126,14 +148,17 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
         let place = place(name)?;
         HYPERPARAMETERS[place].check(&value)?;
         self.settings.training.hyperparameters[place] = value;
-        Ok(())
+        self.pass_on_hyperparameter(name)
     }
 
     fn slots(&self) -> Vec<&'static str> {
-        SLOTS.to_vec()
+        self.kronecker().map_or(SLOTS.to_vec(), KroneckerLevenbergMarquardt::slots)
     }
 
     fn slot(&self, variable: Variable, name: &str) -> OptimizerResult<ArrayViewD<'_, T>> {
+        if let Some(kronecker) = self.kronecker() {
+            return kronecker.slot(variable, name);
+        }
         let training = self.training().ok_or_else(|| OptimizerError::NotBuilt { optimizer: NAME })?;
         let slot = match name {
             "momentum" => &training.velocity,
@@ -158,16 +183,28 @@ impl<T: Real, D: DampingPolicy<T> + 'static> Optimizer<T> for LevenbergMarquardt
             to.numbers("flags", training.flags());
             to.numbers("noise", training.noise.numbers());
         }
-        to.finish(0);
+        let kronecker = self.kronecker();
+        let parts = to.finish(usize::from(kronecker.is_some()));
+        kronecker.into_iter().zip(parts).for_each(|(kronecker, part)| kronecker.save_into(part));
     }
 
     fn restore(&mut self, state: &OptimizerState<T>, variables: &Variables<T>) -> OptimizerResult<()> {
         let mut from = StateReader::new(state, NAME)?;
         let mut restored = self.clone();
+        match (self.settings.training.curvature, &state.parts[..]) {
+            (Curvature::Exact, [_, ..]) => return refuse("its steps have Kronecker factors"),
+            (Curvature::Kronecker, []) if !state.variables.is_empty() => return refuse("its steps are exact"),
+            (_, [_, _, ..]) => return refuse("it has more than one part"),
+            _ => {}
+        }
         for (name, value) in &state.hyperparameters {
             restored.set_hyperparameter(name, value.clone())?;
         }
-        if !state.variables.is_empty() {
+        if let Some(part) = state.parts.first() {
+            let mut kronecker = restored.kronecker_steps()?;
+            kronecker.restore(part, variables)?;
+            restored.carried = Some(Box::new(kronecker));
+        } else if !state.variables.is_empty() {
             let mut training = VariableTraining::new(&restored.settings, &restored.damping, variables)?;
             training.layout.check_state(state)?;
             let len = training.scale.len();

@@ -2,7 +2,7 @@
 
 use crate::optim::{Hyperparameter, hyperparameter_builders};
 use crate::real::Real;
-use crate::solver::{HYPERPARAMETERS, LevenbergMarquardt};
+use crate::solver::{Curvature, HYPERPARAMETERS, LevenbergMarquardt};
 
 /// # Training
 ///
@@ -41,6 +41,16 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
         with_loss_damping = "loss_damping";
         /// The longest step when training; longer ones are shortened. Zero, the default, stands for any length.
         with_global_clipnorm = "global_clipnorm";
+    }
+
+    /// Sets the curvature of training steps; [`Curvature::Auto`] by default, with which the first minibatch decides. [`curvature`](Self::curvature) has the decision.
+    ///
+    /// Kronecker steps are those of [`KroneckerLevenbergMarquardt`](crate::optim::KroneckerLevenbergMarquardt) with its defaults, but for the
+    /// learning rate, the weight decay and the clipping, which are passed on. Other settings are for exact steps, and with one of them [`Curvature::Auto`] is exact.
+    pub fn with_curvature(mut self, curvature: Curvature) -> Self {
+        self.settings.training.curvature = curvature;
+        self.carried = None;
+        self
     }
 
     /// Patterns of the names of variables that do not decay, such as `*.bias`; `*` stands for any characters.

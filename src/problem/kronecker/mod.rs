@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::{EvaluationError, NotLeastSquares};
+use super::{EvaluationError, NotLeastSquares, Work};
 use crate::distributed::Communicator;
 use crate::real::Real;
 use crate::variables::Gradients;
@@ -81,6 +81,11 @@ pub trait KroneckerFactored<T: Real> {
     ///
     /// As [`linearize_factored`](Self::linearize_factored).
     fn loss_at(&mut self, x: &[T]) -> Result<T, EvaluationError>;
+
+    /// Estimated work of an average step with Kronecker factors on the batch; `None`, the default, if there is no estimate.
+    fn step_work(&self) -> Option<Work> {
+        None
+    }
 
     /// The ranks that share the rows, where there are several.
     fn communicator(&self) -> Option<&Communicator> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use marquardt::nn::{MeanSquaredError, Sequential};
 use marquardt::optim::{Adam, CosineDecay, Optimizer, Sgd, StepReport};
-use marquardt::solver::CancelToken;
+use marquardt::solver::{CancelToken, Curvature};
 use marquardt::train::{
     Callback, CallbackError, Checkpoint, CheckpointError, Context, EarlyStopping, History, LearningRateScheduler,
     MeanError, R2Score, ReduceLearningRateOnPlateau, StopReason, TrainError, Trainer,
@@ -16,11 +16,12 @@ use ndarray::Array2;
 use super::bits;
 use super::problems::{Data, Make, network};
 
-const OPTIMIZERS: [Make; 4] = [
+const OPTIMIZERS: [Make; 5] = [
     || Box::new(LevenbergMarquardt::new().with_momentum(0.3)),
     || Box::new(Adam::new(0.02)),
     || Box::new(Sgd::new(0.05).with_momentum(0.9)),
     || Box::new(marquardt::optim::MovingAverage::new(Adam::new(0.02))),
+    || Box::new(LevenbergMarquardt::new().with_curvature(Curvature::Kronecker)),
 ];
 
 /// Cancels after so many steps.
