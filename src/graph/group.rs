@@ -302,12 +302,14 @@ pub(super) fn with_slices<'a, T: 'a, R>(
     function: impl FnOnce(&[&'a [T]]) -> R,
 ) -> R {
     let count = slices.len();
-    let mut few: [&[T]; FEW_BLOCKS] = [&[]; FEW_BLOCKS];
+    let (mut few, mut many): ([&[T]; FEW_BLOCKS], _) = ([&[]; FEW_BLOCKS], Vec::new());
     if count > FEW_BLOCKS {
-        return function(&slices.collect::<Vec<_>>());
+        many.extend(slices);
+    } else {
+        few.iter_mut().zip(slices).for_each(|(slot, slice)| *slot = slice);
     }
-    few.iter_mut().zip(slices).for_each(|(slot, slice)| *slot = slice);
-    function(&few[..count])
+    // From one place, so that the function is compiled into its caller, for the caller's registers.
+    function(if count > FEW_BLOCKS { &many } else { &few[..count] })
 }
 
 /// Puts residuals, and their rows of the Jacobian, under a loss; returns the cost.

@@ -120,7 +120,8 @@ impl Bundle {
             let Camera { parameters, .. } = &self.cameras[image.camera];
             let rotation = Rotation3::exp(image.rotation);
             images.push(if has_own(image) {
-                let point = [&image.rotation, &image.translation, &**parameters].concat();
+                // The derivatives of turns by rotation vectors vanish at full turns: the shortest vector is far from these.
+                let point = [&rotation.log(), &image.translation, &**parameters].concat();
                 ImageBlock::WithCamera(problem.add_parameter_block(Euclidean, &point)?)
             } else {
                 if cameras[image.camera].is_none() {
