@@ -4,25 +4,18 @@ use super::block_rows::BlockStructure;
 use crate::lists::Lists;
 
 /// A maximal set of blocks of columns of which no two share a residual block, such as the points of bundle adjustment: in the order of
-/// the columns that their elimination connects, the fewest first. `residual_blocks` has those that touch each block.
+/// the columns of their residual blocks, the fewest first. `residual_blocks` has those that touch each block.
 pub(super) fn independent_set(structure: &BlockStructure, residual_blocks: &Lists<u32>) -> Vec<usize> {
     let n = structure.blocks();
     let neighbours = |block: usize| {
         let own = residual_blocks.of(block).iter();
         own.flat_map(|&k| structure.touched(k as usize)).map(|&other| other as usize)
     };
-    let mut seen_by = vec![u32::MAX; n];
-    let connected: Vec<usize> = (0..n)
-        .map(|block| {
-            let mut columns = 0;
-            for other in neighbours(block) {
-                if std::mem::replace(&mut seen_by[other], block as u32) != block as u32 {
-                    columns += structure.size(other);
-                }
-            }
-            columns
-        })
-        .collect();
+    let mut connected = vec![0; n];
+    for k in 0..structure.residual_blocks() {
+        let width = structure.width(k);
+        structure.touched(k).iter().for_each(|&block| connected[block as usize] += width);
+    }
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_cached_key(|&block| connected[block]);
     let mut is_excluded = vec![false; n];
