@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::block_jacobi::BlockJacobi;
 use super::block_rows::BlockRows;
 use crate::kernels::simd::Kernel;
-use crate::kernels::vector::{add_scaled, dot};
+use crate::kernels::vector::{add_scaled, add_scaled_sized, dot_sized};
 use crate::lists::{Lists, take_first};
 use crate::real::Real;
 
@@ -300,11 +300,7 @@ impl<T: Real> DiagonalSums<'_, T> {
                     let (mut row, mut mixed) = (&row[size..], mixed.as_slice());
                     for span in spans.of(k) {
                         let kept = if KEPT == 0 { span.size as usize } else { KEPT };
-                        let block = sums[starts[span.f as usize]..].chunks_exact_mut(kept);
-                        let mixed_of_span = &mixed[..kept];
-                        block.zip(&row[..kept]).for_each(|(sums, &entry)| {
-                            add_scaled_sized::<T, KEPT>(sums, entry, mixed_of_span);
-                        });
+                        add_outer::<T, KEPT>(&mut sums[starts[span.f as usize]..], &row[..kept], &mixed[..kept]);
                         (row, mixed) = (&row[kept..], &mixed[kept..]);
                     }
                 }
@@ -313,33 +309,19 @@ impl<T: Real> DiagonalSums<'_, T> {
     }
 }
 
-/// Product of the first `N` entries, or of all if `N` is zero.
+/// Adds `abᵀ` to a matrix of `N` columns; of as many as `b` has if `N` is zero.
 #[inline(always)]
-fn dot_sized<T: Real, const N: usize>(a: &[T], b: &[T]) -> T {
+fn add_outer<T: Real, const N: usize>(sums: &mut [T], a: &[T], b: &[T]) {
     if N == 0 {
-        return dot(a, b);
+        return sums.chunks_exact_mut(b.len().max(1)).zip(a).for_each(|(sums, &a)| add_scaled(sums, a, b));
     }
-    let (Some(a), Some(b)) = (a.first_chunk::<N>(), b.first_chunk::<N>()) else { return T::ZERO };
-    // Sums that do not wait for each other.
-    let mut sums = [T::ZERO; 4];
+    let sums = sums.as_chunks_mut::<N>().0.first_chunk_mut::<N>();
+    let (Some(sums), Some(&a), Some(&b)) = (sums, a.first_chunk::<N>(), b.first_chunk::<N>()) else { return };
     for i in 0..N {
-        sums[i % 4] += a[i] * b[i];
+        for j in 0..N {
+            sums[i][j] += a[i] * b[j];
+        }
     }
-    (sums[0] + sums[1]) + (sums[2] + sums[3])
-}
-
-/// Adds a multiple of the first `N` entries, or of all if `N` is zero. Copies tell the compiler that the slices do not overlap.
-#[inline(always)]
-fn add_scaled_sized<T: Real, const N: usize>(y: &mut [T], factor: T, x: &[T]) {
-    if N == 0 {
-        return add_scaled(y, factor, x);
-    }
-    let (Some(y), Some(&x)) = (y.first_chunk_mut::<N>(), x.first_chunk::<N>()) else { return };
-    let mut sums = *y;
-    for i in 0..N {
-        sums[i] += factor * x[i];
-    }
-    *y = sums;
 }
 
 /// Rows of residual block `k`.
@@ -363,7 +345,7 @@ fn dot_spans<T: Real, const KEPT: usize>(mut row: &[T], spans: &[Span], kept: &[
     spans.iter().fold(T::ZERO, |sum, span| {
         let (own, others) = row.split_at(span.size as usize);
         row = others;
-        sum + dot(own, &kept[span.start..][..own.len()])
+        sum + dot_sized::<T, 0>(own, &kept[span.start..][..own.len()])
     })
 }
 
