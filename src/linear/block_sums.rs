@@ -443,10 +443,6 @@ fn add_sized_product<T: Real, const M: usize, const N: usize>(
     for row in jacobian.chunks_exact(width) {
         // Copies tell the compiler that the slices do not overlap.
         let (Some(&a), Some(&b)) = (row[first..].first_chunk::<M>(), row[other..].first_chunk::<N>()) else { return };
-        for i in 0..M {
-            for j in 0..N {
-                block[i][j] += a[i] * b[j];
-            }
-        }
+        block.iter_mut().zip(&a).for_each(|(sums, &a)| add_scaled_sized::<T, N>(sums, a, &b));
     }
 }

@@ -317,11 +317,7 @@ fn add_outer<T: Real, const N: usize>(sums: &mut [T], a: &[T], b: &[T]) {
     }
     let sums = sums.as_chunks_mut::<N>().0.first_chunk_mut::<N>();
     let (Some(sums), Some(&a), Some(&b)) = (sums, a.first_chunk::<N>(), b.first_chunk::<N>()) else { return };
-    for i in 0..N {
-        for j in 0..N {
-            sums[i][j] += a[i] * b[j];
-        }
-    }
+    sums.iter_mut().zip(&a).for_each(|(sums, &a)| add_scaled_sized::<T, N>(sums, a, &b));
 }
 
 /// Rows of residual block `k`.

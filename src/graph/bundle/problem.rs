@@ -1,5 +1,7 @@
 //! A bundle as a problem of blocks.
 
+use std::f64::consts::PI;
+
 use super::{Bundle, Camera, Image};
 use crate::graph::camera::{Reprojection, SnavelyReprojection};
 use crate::graph::{CameraModel, GraphError, ParameterBlock, Problem, ResidualBlock};
@@ -121,7 +123,9 @@ impl Bundle {
             let rotation = Rotation3::exp(image.rotation);
             images.push(if has_own(image) {
                 // The derivatives of turns by rotation vectors vanish at full turns: the shortest vector is far from these.
-                let point = [&rotation.log(), &image.translation, &**parameters].concat();
+                let is_long = image.rotation.iter().map(|x| x * x).sum::<f64>() > PI * PI;
+                let vector = if is_long { rotation.log() } else { image.rotation };
+                let point = [&vector, &image.translation, &**parameters].concat();
                 ImageBlock::WithCamera(problem.add_parameter_block(Euclidean, &point)?)
             } else {
                 if cameras[image.camera].is_none() {
