@@ -103,7 +103,7 @@ impl BundleProblem {
 
 impl Bundle {
     /// The problem of blocks, with a robust loss of each observation and its scale in pixels, for covariances and for residual blocks of
-    /// one's own. What no observation tells of is constant.
+    /// one's own. What no observation tells of is constant. A rotation vector beyond half a turn becomes the shortest of the same rotation.
     ///
     /// A whole bundle may be moved, turned and scaled without a change of its errors: nothing fixes that.
     ///
