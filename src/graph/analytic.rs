@@ -1,7 +1,7 @@
 //! Residual blocks that bring their Jacobians.
 
 use super::cost_function::{Blocks, CostFunction};
-use super::group::{FEW_BLOCKS, with_slices};
+use super::group::{FEW_BLOCKS, Slices};
 use crate::problem::{Evaluated, scratch_for};
 use crate::real::Real;
 use crate::scalar::Scalar;
@@ -127,7 +127,7 @@ pub(super) fn evaluate_with_jacobians<T: Real, S: Scalar<Real = T>>(
     }
     // A plain float carries no derivatives.
     let differentiates = size_of::<S>() > size_of::<T>();
-    with_slices(points, |points| evaluate(points, residuals, differentiates.then_some(&mut *jacobians)))?;
+    evaluate(Slices::new(points).list(), residuals, differentiates.then_some(&mut *jacobians))?;
     for (i, (r, &residual)) in r.iter_mut().zip(&*residuals).enumerate() {
         *r = S::constant(residual);
         if differentiates {

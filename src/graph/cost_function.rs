@@ -60,6 +60,14 @@ pub trait CostFunction<T: Real>: Send + Sync + 'static {
     ///
     /// An error ends the solve. Residuals that are not finite only make a step too long.
     fn evaluate<S: Scalar<Real = T>>(&self, blocks: &[&[S]], r: &mut [S]) -> Evaluated;
+
+    /// Fills `r` with the residuals, and the rows of `jacobian` with their derivatives with respect to the coordinates of all blocks, side by side,
+    /// and returns true. By default it returns false, and [`evaluate`](Self::evaluate) is differentiated. It is for blocks on vector spaces, and
+    /// is asked while all of their coordinates are free.
+    #[doc(hidden)]
+    fn linearize(&self, _: &[&[T]], _: &mut [T], _: &mut [T]) -> bool {
+        false
+    }
 }
 
 /// Manifolds of the parameter blocks of a [`CostFunction`]: a tuple of one to ten, or [`AnyBlocks`].

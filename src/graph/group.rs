@@ -136,6 +136,12 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
     ) -> Evaluated {
         let blocks = self.blocks(k);
         let width: usize = blocks.iter().map(|&block| points.width(block)).sum();
+        if blocks.iter().all(|&block| points.width(block) == points.point(block).len()) {
+            let of_blocks = blocks.iter().map(|&block| points.point(block));
+            if self.functions[k].linearize(Slices::new(of_blocks).list(), r, jacobian) {
+                return Ok(());
+            }
+        }
         for pass in (0..width.max(1)).step_by(N) {
             let zero = Dual { value: T::ZERO, gradient: [T::ZERO; N] };
             // Written in place: copies of dual numbers would wait for their stores.
@@ -170,7 +176,8 @@ impl<T: Real, F: CostFunction<T>> Typed<T, F> {
                 of_block
             });
             let residuals = &mut scratch.residuals;
-            with_slices(of_blocks, |slices| self.functions[k].evaluate(slices, residuals))?;
+            // Without a closure, which would not be compiled for the registers in use.
+            self.functions[k].evaluate(Slices::new(of_blocks).list(), residuals)?;
             let count = N.min(width - pass.min(width));
             for (i, residual) in scratch.residuals.iter().enumerate() {
                 r[i] = residual.value;
@@ -259,7 +266,7 @@ impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
 
     fn residuals(&self, k: usize, points: &BlockPoints<'_, T>, r: &mut [T]) -> Evaluated {
         let of_blocks = self.blocks(k).iter().map(|&block| points.point(block));
-        with_slices(of_blocks, |slices| self.functions[k].evaluate(slices, r))
+        self.functions[k].evaluate(Slices::new(of_blocks).list(), r)
     }
 
     fn linearize(&self, range: Range<usize>, points: &BlockPoints<'_, T>, visit: &mut Visit<'_, T>) -> Evaluated<T> {
@@ -295,19 +302,30 @@ impl<T: Real, F: CostFunction<T>> ResidualGroup<T> for Typed<T, F> {
     }
 }
 
-/// Calls a function with slices, a few of which take no memory of the heap.
-#[inline(always)]
-pub(super) fn with_slices<'a, T: 'a, R>(
-    slices: impl ExactSizeIterator<Item = &'a [T]>,
-    function: impl FnOnce(&[&'a [T]]) -> R,
-) -> R {
-    let count = slices.len();
-    let mut few: [&[T]; FEW_BLOCKS] = [&[]; FEW_BLOCKS];
-    if count > FEW_BLOCKS {
-        return function(&slices.collect::<Vec<_>>());
+/// A list of slices, a few of which take no memory of the heap.
+pub(super) struct Slices<'a, T> {
+    few: [&'a [T]; FEW_BLOCKS],
+    many: Vec<&'a [T]>,
+    count: usize,
+}
+
+impl<'a, T> Slices<'a, T> {
+    #[inline(always)]
+    pub(super) fn new(slices: impl ExactSizeIterator<Item = &'a [T]>) -> Self {
+        let count = slices.len();
+        let (mut few, mut many): ([&[T]; FEW_BLOCKS], _) = ([&[]; FEW_BLOCKS], Vec::new());
+        if count > FEW_BLOCKS {
+            many.extend(slices);
+        } else {
+            few.iter_mut().zip(slices).for_each(|(slot, slice)| *slot = slice);
+        }
+        Slices { few, many, count }
     }
-    few.iter_mut().zip(slices).for_each(|(slot, slice)| *slot = slice);
-    function(&few[..count])
+
+    #[inline(always)]
+    pub(super) fn list(&self) -> &[&'a [T]] {
+        self.few.get(..self.count).unwrap_or(&self.many)
+    }
 }
 
 /// Puts residuals, and their rows of the Jacobian, under a loss; returns the cost.

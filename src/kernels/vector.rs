@@ -111,6 +111,35 @@ fn copy_array<T: Copy, const N: usize>(from: &[T], to: &mut [T]) {
     }
 }
 
+/// Product of the first `N` entries, or of all if `N` is zero.
+#[inline(always)]
+pub(crate) fn dot_sized<T: Real, const N: usize>(a: &[T], b: &[T]) -> T {
+    if N == 0 {
+        return dot(a, b);
+    }
+    let (Some(a), Some(b)) = (a.first_chunk::<N>(), b.first_chunk::<N>()) else { return T::ZERO };
+    // Sums that do not wait for each other.
+    let mut sums = [T::ZERO; 4];
+    for i in 0..N {
+        sums[i % 4] += a[i] * b[i];
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+/// Adds a multiple of the first `N` entries, or of all if `N` is zero. Copies tell the compiler that the slices do not overlap.
+#[inline(always)]
+pub(crate) fn add_scaled_sized<T: Real, const N: usize>(y: &mut [T], factor: T, x: &[T]) {
+    if N == 0 {
+        return add_scaled(y, factor, x);
+    }
+    let (Some(y), Some(&x)) = (y.first_chunk_mut::<N>(), x.first_chunk::<N>()) else { return };
+    let mut sums = *y;
+    for i in 0..N {
+        sums[i] += factor * x[i];
+    }
+    *y = sums;
+}
+
 /// `y += Jᵀw` for rows of as many entries as `y` has.
 #[inline(always)]
 pub(crate) fn add_rows_times<T: Real>(y: &mut [T], rows: &[T], w: &[T]) {

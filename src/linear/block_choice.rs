@@ -1,5 +1,6 @@
 //! Choice of the linear form for a Jacobian of blocks, once its structure is known.
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
 use super::block_normal::{BlockNormal, BlockSystem};
@@ -8,7 +9,7 @@ use super::cgnr::Cgnr;
 use super::choice::{Plan, PlanError};
 use super::dispatch::BoxedModel;
 use super::form::LinearForm;
-use super::independent_set::{connected_share, independent_set};
+use super::independent_set::{connected_share, independent_set, least_kept};
 use super::iterative_schur::IterativeSchur;
 use super::schur::Schur;
 use super::sparse_normal::SparsePlan;
@@ -42,7 +43,8 @@ pub(super) fn of_blocks<T: Real>(plan: &Plan, blocks: &dyn BlockJacobian<T>) -> 
     match plan.form {
         LinearForm::Cgnr => inexact(plan, &structure, Cgnr::new),
         LinearForm::IterativeSchur => {
-            inexact(plan, &structure, |structure| IterativeSchur::new(structure, independent_set(structure)))
+            let set = independent_set(&structure, &structure.residual_blocks_of_all());
+            inexact(plan, &structure, |structure| IterativeSchur::new(structure, set))
         }
         LinearForm::Schur => model(plan, &structure, Schur::new(&structure, plan.budget)?),
         _ if plan.may_iterate => chosen(plan, &structure),
@@ -56,12 +58,20 @@ fn chosen<T: Real>(plan: &Plan, structure: &Arc<BlockStructure>) -> Result<Boxed
     let entries = structure.entries(plan.m) as f64;
     let round = Work::elementwise(entries, 4.0, 1.0) + Work::elementwise(plan.n as f64, 12.0, 12.0);
     let is_far = |factorization: Work, far: f64| fits && factorization.time() > far * (round * ROUNDS).time();
-    let set = independent_set(structure);
-    let kept = plan.n - set.iter().map(|&block| structure.size(block)).sum::<usize>();
-    let is_bundle = (kept as f64) < OF_BUNDLES * plan.n as f64;
+    let residual_blocks = LazyCell::new(|| structure.residual_blocks_of_all());
+    let set = LazyCell::new(|| independent_set(structure, &residual_blocks));
+    let kept = LazyCell::new(|| (plan.n - set.iter().map(|&block| structure.size(block)).sum::<usize>()) as f64);
+    let most_of_bundles = OF_BUNDLES * plan.n as f64;
+    // The set takes long to find as well, and is looked for only where it may matter.
+    let is_bundle = is_far(Work::cholesky(most_of_bundles), FAR_FOR_BUNDLES)
+        && (least_kept(structure) as f64) < most_of_bundles
+        && *kept < most_of_bundles;
     // The order of elimination takes long to find where the Schur complement is dense, and tells nothing more.
-    if is_bundle && is_far(Work::cholesky(kept as f64), FAR_FOR_BUNDLES) && connected_share(structure, &set) > DENSE {
-        return model(plan, structure, IterativeSchur::new(structure, set));
+    if is_bundle
+        && is_far(Work::cholesky(*kept), FAR_FOR_BUNDLES)
+        && connected_share(structure, &residual_blocks, &set) > DENSE
+    {
+        return model(plan, structure, IterativeSchur::new(structure, set.clone()));
     }
     let sparse = SparsePlan::new(Arc::clone(structure))?;
     if !is_far(sparse.factorization(), if is_bundle { FAR_FOR_BUNDLES } else { FAR }) {
@@ -73,8 +83,8 @@ fn chosen<T: Real>(plan: &Plan, structure: &Arc<BlockStructure>) -> Result<Boxed
         }
     }
     // The Schur complement where that is small, and else the normal equations.
-    if (kept as f64) < WORTHWHILE * plan.n as f64 {
-        return model(plan, structure, IterativeSchur::new(structure, set));
+    if *kept < WORTHWHILE * plan.n as f64 {
+        return model(plan, structure, IterativeSchur::new(structure, set.clone()));
     }
     model(plan, structure, Cgnr::new(structure))
 }

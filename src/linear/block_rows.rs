@@ -110,10 +110,10 @@ impl BlockStructure {
         (widths as f64 * (m as f64 / self.residual_blocks().max(1) as f64)) as usize
     }
 
-    /// Bytes of three Jacobians of `m` rows, of the blocks on the diagonal, and of vectors.
+    /// Bytes of two Jacobians of `m` rows, of the blocks on the diagonal, and of vectors.
     pub(super) fn bytes<T>(&self, m: usize) -> usize {
         let squares: usize = (0..self.blocks()).map(|block| self.size(block).saturating_mul(self.size(block))).sum();
-        let entries = self.entries(m).saturating_mul(3).saturating_add(squares.saturating_mul(3));
+        let entries = self.entries(m).saturating_mul(2).saturating_add(squares.saturating_mul(3));
         entries.saturating_add(self.columns().saturating_mul(20)).saturating_mul(size_of::<T>())
     }
 
@@ -136,18 +136,18 @@ pub struct BlockRows<T> {
 }
 
 impl<T: Real> BlockRows<T> {
-    /// Rows at two points, none yet, and the sums over them.
-    pub(super) fn pair(structure: &Arc<BlockStructure>) -> Result<([Self; 2], BlockSums<T>), TooLarge> {
+    /// No rows yet, and the sums over them.
+    pub(super) fn new(structure: &Arc<BlockStructure>) -> Result<(Self, BlockSums<T>), TooLarge> {
         let sizes: Vec<usize> = (0..structure.blocks()).map(|block| structure.size(block)).collect();
         let mut pattern = BlockPattern::new(&sizes, &[])?;
         let sums = BlockSums::new(&mut pattern, structure);
-        let rows = || BlockRows {
+        let rows = BlockRows {
             rows: sums.rows(),
             gradient: vec![T::ZERO; structure.columns()],
-            diagonal: BlockMatrix::new(pattern.clone()),
+            diagonal: BlockMatrix::new(pattern),
             structure: Arc::clone(structure),
         };
-        Ok(([rows(), rows()], sums))
+        Ok((rows, sums))
     }
 
     /// Takes the rows of a problem at `x`, on all cores; returns the cost, and the sum of the squares of the rows.

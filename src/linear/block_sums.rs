@@ -6,7 +6,7 @@ use super::block_rows::BlockStructure;
 use super::kept_rows::KeptRows;
 use super::sparse::BlockPattern;
 use crate::kernels::simd::{self, Kernel};
-use crate::kernels::vector::add_scaled;
+use crate::kernels::vector::{add_scaled, add_scaled_sized};
 use crate::lists::Lists;
 use crate::parallel;
 use crate::problem::{BlockJacobian, Evaluated};
@@ -378,7 +378,13 @@ impl<T: Real> Kernel for AddBlock<'_, '_, T> {
         let mut first = 0;
         for (p, &(column, size)) in columns.iter().enumerate() {
             for (row, &r) in jacobian.chunks_exact(width).zip(r) {
-                add_scaled(&mut gradient[column..column + size], r, &row[first..first + size]);
+                let (sums, row) = (&mut gradient[column..column + size], &row[first..first + size]);
+                match size {
+                    3 => add_scaled_sized::<T, 3>(sums, r, row),
+                    6 => add_scaled_sized::<T, 6>(sums, r, row),
+                    9 => add_scaled_sized::<T, 9>(sums, r, row),
+                    _ => add_scaled(sums, r, row),
+                }
             }
             let (before, mut other) = if diagonal { (p, first) } else { (0, 0) };
             for &(_, other_size) in &columns[before..=p] {
@@ -433,17 +439,10 @@ fn add_sized_product<T: Real, const M: usize, const N: usize>(
     first: usize,
     other: usize,
 ) {
-    let mut sums = [[T::ZERO; N]; M];
+    let Some(block) = block.as_chunks_mut::<N>().0.first_chunk_mut::<M>() else { return };
     for row in jacobian.chunks_exact(width) {
-        let (a, b): (&[T; M], &[T; N]) = match (row[first..first + M].try_into(), row[other..other + N].try_into()) {
-            (Ok(a), Ok(b)) => (a, b),
-            _ => return,
-        };
-        for (sums, &a) in sums.iter_mut().zip(a) {
-            for (sum, &b) in sums.iter_mut().zip(b) {
-                *sum += a * b;
-            }
-        }
+        // Copies tell the compiler that the slices do not overlap.
+        let (Some(&a), Some(&b)) = (row[first..].first_chunk::<M>(), row[other..].first_chunk::<N>()) else { return };
+        block.iter_mut().zip(&a).for_each(|(sums, &a)| add_scaled_sized::<T, N>(sums, a, &b));
     }
-    block.iter_mut().zip(sums.as_flattened()).for_each(|(entry, &sum)| *entry += sum);
 }

@@ -5,12 +5,12 @@ use super::block_normal::BlockSystem;
 use super::block_rows::{BlockStructure, DampedRows};
 use super::form::LinearForm;
 use super::model::IllConditioned;
-use super::preconditioned::{Krylov, Preconditioned};
+use super::preconditioned::{End, Krylov, Preconditioned};
 use crate::real::Real;
 
 /// The normal equations themselves (CGNR).
 ///
-/// The preconditioner is the blocks on the diagonal of `JᵀJ + λD²` (block Jacobi). Memory is that of the stored entries, twice, and a
+/// The preconditioner is the blocks on the diagonal of `JᵀJ + λD²` (block Jacobi). Memory is that of the stored entries, and a
 /// round takes `4` operations for each, so that this is for factors that fill in too much. Rounds are as many as the square root of
 /// the condition number of the preconditioned system asks for: few with damping and for local problems, many for long chains.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ impl<T: Real> BlockSystem<T> for Cgnr<T> {
         Ok(())
     }
 
-    fn solve(&mut self, system: DampedRows<'_, T>, end: (T, usize), b: &mut [T]) -> Result<(), IllConditioned> {
+    fn solve(&mut self, system: DampedRows<'_, T>, end: End<T>, b: &mut [T]) -> Result<(), IllConditioned> {
         let Cgnr { preconditioner, krylov } = self;
         krylov.solve(&mut NormalSystem { system, preconditioner }, end, b)
     }

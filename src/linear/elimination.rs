@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::block_jacobi::BlockJacobi;
 use super::block_rows::{BlockRows, BlockStructure, DampedRows};
-use super::elimination_part::{EliminationPart, Neighbour, Operation, RunPart, Span};
+use super::elimination_part::{DiagonalSums, EliminationPart, Neighbour, Operation, RunPart, Span};
 use super::model::IllConditioned;
-use crate::kernels::simd::{self, Kernel};
+use crate::kernels::simd;
 use crate::kernels::vector::add_scaled;
 use crate::lists::{Lists, prefix_sums, take_first};
 use crate::parallel;
@@ -147,7 +147,7 @@ impl<T: Real> Elimination<T> {
         let starts = prefix_sums(squares());
         let sums = parallel::map(self.parts.len(), |part| {
             let mut sums = vec![T::ZERO; starts[self.kept.len()]];
-            simd::run(DiagonalSums { elimination: self, part: &self.parts[part], starts: &starts, sums: &mut sums });
+            simd::run(DiagonalSums { pivots: &self.pivots, part: &self.parts[part], starts: &starts, sums: &mut sums });
             sums
         });
         self.kept.iter().enumerate().try_for_each(|(f, &block)| {
@@ -294,50 +294,4 @@ impl<T: Real> Elimination<T> {
 /// Number of the columns of all neighbours.
 fn total(neighbours: &[Neighbour]) -> usize {
     neighbours.iter().map(|neighbour| neighbour.size).sum()
-}
-
-/// Sums the blocks on the diagonal of `H_FE H_EE⁻¹ H_EF` over a part; the first entry of each is given.
-struct DiagonalSums<'a, T> {
-    elimination: &'a Elimination<T>,
-    part: &'a EliminationPart<T>,
-    starts: &'a [usize],
-    sums: &'a mut [T],
-}
-
-impl<T: Real> Kernel for DiagonalSums<'_, T> {
-    #[inline(always)]
-    fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        let DiagonalSums { elimination, part, starts, sums } = self;
-        part.visit_couplings(&elimination.pivots, elimination.kept.len(), |neighbours, couplings, solved| {
-            let own_size = couplings.len() / total(neighbours).max(1);
-            for &Neighbour { f, size, at } in neighbours {
-                let (block, len) = (&mut sums[starts[f]..starts[f + 1]], own_size * size);
-                let (couplings, solved) = (&couplings[at..][..len], &solved[at..][..len]);
-                match size {
-                    9 => add_squares::<T, 9>(block, couplings, solved),
-                    6 => add_squares::<T, 6>(block, couplings, solved),
-                    _ => {
-                        for (coupling, solved) in couplings.chunks_exact(size).zip(solved.chunks_exact(size)) {
-                            for (row, &a) in block.chunks_exact_mut(size).zip(coupling) {
-                                add_scaled(row, a, solved);
-                            }
-                        }
-                    }
-                }
-            }
-        });
-    }
-}
-
-/// Adds `AᵀB` for rows of `N` columns.
-#[inline(always)]
-fn add_squares<T: Real, const N: usize>(block: &mut [T], a: &[T], b: &[T]) {
-    let block = block.as_chunks_mut::<N>().0;
-    for (a, b) in a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0) {
-        for i in 0..N {
-            for j in 0..N {
-                block[i][j] += a[i] * b[j];
-            }
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::block_jacobi::BlockJacobi;
 use super::block_rows::BlockRows;
 use crate::kernels::simd::Kernel;
-use crate::kernels::vector::{add_scaled, dot};
+use crate::kernels::vector::{add_scaled, add_scaled_sized, dot_sized};
 use crate::lists::{Lists, take_first};
 use crate::real::Real;
 
@@ -223,7 +223,7 @@ impl<T: Real> RunPart<'_, T> {
                 for k in residual_blocks.clone() {
                     for row in rows_of::<T, OWN, KEPT>(rows, spans, k, size) {
                         let along_row = dot_spans::<T, KEPT>(&row[size..], spans.of(k), kept);
-                        add_scaled(&mut solved[..size], along_row, &row[..size]);
+                        add_scaled_sized::<T, OWN>(&mut solved[..size], along_row, &row[..size]);
                         along.push(along_row);
                     }
                 }
@@ -243,12 +243,81 @@ impl<T: Real> RunPart<'_, T> {
             for k in residual_blocks {
                 for row in rows_of::<T, OWN, KEPT>(rows, spans, k, size) {
                     let along = along.next().copied().unwrap_or(T::ZERO);
-                    let rest = along - dot(&row[..size], &solved[..size]);
+                    let rest = along - dot_sized::<T, OWN>(&row[..size], &solved[..size]);
                     add_spans::<T, KEPT>(sums, spans.of(k), rest, &row[size..]);
                 }
             }
         }
     }
+}
+
+/// Adds a part's share of the blocks on the diagonal of `H_FE H_EE⁻¹ H_EF`, whose first entries are given. Of a kept block that shares several
+/// residual blocks with an eliminated one, each counts by itself: less is subtracted, so that the rest stays positive definite.
+pub(super) struct DiagonalSums<'a, T> {
+    pub(super) part: &'a EliminationPart<T>,
+    pub(super) pivots: &'a BlockJacobi<T>,
+    pub(super) starts: &'a [usize],
+    pub(super) sums: &'a mut [T],
+}
+
+impl<T: Real> Kernel for DiagonalSums<'_, T> {
+    #[inline(always)]
+    fn run<const _TALL: usize, const _FUSED: bool>(self) {
+        match self.part.shape {
+            Some((3, 9)) => self.run_sized::<3, 9>(),
+            Some((3, 6)) => self.run_sized::<3, 6>(),
+            _ => self.run_sized::<0, 0>(),
+        }
+    }
+}
+
+impl<T: Real> DiagonalSums<'_, T> {
+    /// The sums for this number of eliminated and of kept columns of each residual block; zero if they differ.
+    #[inline(always)]
+    fn run_sized<const OWN: usize, const KEPT: usize>(self) {
+        let DiagonalSums { part, pivots, starts, sums } = self;
+        let EliminationPart { blocks, starts: residual_blocks, sizes, spans, rows, .. } = part;
+        let (mut inverse, mut solved, mut mixed) = (Vec::new(), Vec::new(), Vec::new());
+        for (p, e) in blocks.clone().enumerate().filter(|&(p, _)| sizes[p] > 0) {
+            let size = if OWN == 0 { sizes[p] } else { OWN };
+            inverse.clear();
+            inverse.resize(size * size, T::ZERO);
+            for (i, column) in inverse.chunks_exact_mut(size).enumerate() {
+                column[i] = T::ONE;
+                pivots.solve_block(e, column);
+            }
+            for k in residual_blocks[p]..residual_blocks[p + 1] {
+                for row in rows_of::<T, OWN, KEPT>(rows, spans, k, size) {
+                    solved.clear();
+                    solved.extend(inverse.chunks_exact(size).map(|column| dot_sized::<T, OWN>(column, &row[..size])));
+                    // The row of `E H_EE⁻¹ Eᵀ F`.
+                    mixed.clear();
+                    mixed.resize(row.len() - size, T::ZERO);
+                    for other in rows_of::<T, OWN, KEPT>(rows, spans, k, size) {
+                        let along = dot_sized::<T, OWN>(&other[..size], &solved[..size]);
+                        add_scaled_sized::<T, KEPT>(&mut mixed, along, &other[size..]);
+                    }
+                    let (mut row, mut mixed) = (&row[size..], mixed.as_slice());
+                    for span in spans.of(k) {
+                        let kept = if KEPT == 0 { span.size as usize } else { KEPT };
+                        add_outer::<T, KEPT>(&mut sums[starts[span.f as usize]..], &row[..kept], &mixed[..kept]);
+                        (row, mixed) = (&row[kept..], &mixed[kept..]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Adds `abᵀ` to a matrix of `N` columns; of as many as `b` has if `N` is zero.
+#[inline(always)]
+fn add_outer<T: Real, const N: usize>(sums: &mut [T], a: &[T], b: &[T]) {
+    if N == 0 {
+        return sums.chunks_exact_mut(b.len().max(1)).zip(a).for_each(|(sums, &a)| add_scaled(sums, a, b));
+    }
+    let sums = sums.as_chunks_mut::<N>().0.first_chunk_mut::<N>();
+    let (Some(sums), Some(&a), Some(&b)) = (sums, a.first_chunk::<N>(), b.first_chunk::<N>()) else { return };
+    sums.iter_mut().zip(&a).for_each(|(sums, &a)| add_scaled_sized::<T, N>(sums, a, &b));
 }
 
 /// Rows of residual block `k`.
@@ -267,12 +336,12 @@ fn rows_of<'a, T, const OWN: usize, const KEPT: usize>(
 #[inline(always)]
 fn dot_spans<T: Real, const KEPT: usize>(mut row: &[T], spans: &[Span], kept: &[T]) -> T {
     if KEPT > 0 {
-        return dot(&row[..KEPT], &kept[spans[0].start..][..KEPT]);
+        return dot_sized::<T, KEPT>(row, &kept[spans[0].start..]);
     }
     spans.iter().fold(T::ZERO, |sum, span| {
         let (own, others) = row.split_at(span.size as usize);
         row = others;
-        sum + dot(own, &kept[span.start..][..own.len()])
+        sum + dot_sized::<T, 0>(own, &kept[span.start..][..own.len()])
     })
 }
 
@@ -280,7 +349,7 @@ fn dot_spans<T: Real, const KEPT: usize>(mut row: &[T], spans: &[Span], kept: &[
 #[inline(always)]
 fn add_spans<T: Real, const KEPT: usize>(sums: &mut [T], spans: &[Span], factor: T, mut row: &[T]) {
     if KEPT > 0 {
-        return add_scaled(&mut sums[spans[0].start..][..KEPT], factor, &row[..KEPT]);
+        return add_scaled_sized::<T, KEPT>(&mut sums[spans[0].start..], factor, row);
     }
     for span in spans {
         let (own, others) = row.split_at(span.size as usize);

@@ -6,14 +6,14 @@ use super::block_rows::{BlockStructure, DampedRows};
 use super::elimination::Elimination;
 use super::form::LinearForm;
 use super::model::IllConditioned;
-use super::preconditioned::{Krylov, Preconditioned};
+use super::preconditioned::{End, Krylov, Preconditioned};
 use crate::real::Real;
 
 /// The normal equations, from which blocks of columns that no residual block shares are eliminated; the Schur complement that is
 /// left is multiplied by and never formed.
 ///
-/// The preconditioner is the blocks on the diagonal of the Schur complement. Memory is that of the stored entries of `J`, three times: at two points,
-/// and in the order of elimination.
+/// The preconditioner is the blocks on the diagonal of the Schur complement. Memory is that of the stored entries of `J`, twice: in the order of the
+/// residual blocks, and in that of elimination.
 #[derive(Debug, Clone)]
 pub struct IterativeSchur<T> {
     elimination: Elimination<T>,
@@ -41,7 +41,7 @@ impl<T: Real> BlockSystem<T> for IterativeSchur<T> {
         self.elimination.fill_diagonal(system, &mut self.preconditioner)
     }
 
-    fn solve(&mut self, system: DampedRows<'_, T>, end: (T, usize), b: &mut [T]) -> Result<(), IllConditioned> {
+    fn solve(&mut self, system: DampedRows<'_, T>, end: End<T>, b: &mut [T]) -> Result<(), IllConditioned> {
         let IterativeSchur { elimination, preconditioner, krylov, reduced } = self;
         elimination.reduce(&system.rows.structure, b, reduced);
         krylov.solve(&mut SchurSystem { elimination, preconditioner, system }, end, reduced)?;

@@ -9,14 +9,27 @@ use crate::real::Real;
 pub(crate) struct Inexact {
     /// Largest share that a round may add to the predicted reduction, times the number of rounds so far.
     pub(crate) forcing_term: f64,
+    /// Share of the cost that a round need not remove, times the number of rounds so far.
+    pub(crate) negligible: f64,
     /// Most rounds.
     pub(crate) max_rounds: usize,
 }
 
 impl Default for Inexact {
     fn default() -> Self {
-        Inexact { forcing_term: 0.1, max_rounds: 5000 }
+        Inexact { forcing_term: 0.1, negligible: 0.0, max_rounds: 5000 }
     }
+}
+
+/// Where conjugate gradients end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End<T> {
+    /// Share of the whole reduction that the last round, times the number of rounds, may add.
+    pub(super) tolerance: T,
+    /// Reduction that it may add in any case.
+    pub(super) negligible: T,
+    /// Most rounds.
+    pub(super) max_rounds: usize,
 }
 
 /// A positive definite matrix that multiplies vectors, and an approximate inverse.
@@ -40,13 +53,13 @@ pub(super) struct Krylov<T> {
 impl<T: Real> Krylov<T> {
     /// Overwrites `b` with an approximate solution of `Ax = b`, from zero.
     ///
-    /// Each round adds to the reduction `bᵀx − ½xᵀAx` of the quadratic model. They end once a round adds less than `tolerance`
-    /// of all, divided by the number of rounds (Nash & Sofer 1990), or after the largest number of rounds, which leaves a shorter step in a
-    /// direction of descent (Steihaug 1983). Whenever they end, `xᵀAx = bᵀx`, as for the solution.
+    /// Each round adds to the reduction `bᵀx − ½xᵀAx` of the quadratic model. They end once a round adds less than the tolerance
+    /// of all, or what is negligible, divided by the number of rounds (Nash & Sofer 1990), or after the largest number of rounds, which leaves a
+    /// shorter step in a direction of descent (Steihaug 1983). Whenever they end, `xᵀAx = bᵀx`, as for the solution.
     pub(super) fn solve(
         &mut self,
         system: &mut impl Preconditioned<T>,
-        (tolerance, max_rounds): (T, usize),
+        End { tolerance, negligible, max_rounds }: End<T>,
         b: &mut [T],
     ) -> Result<(), IllConditioned> {
         let Krylov { residual, preconditioned, direction, image } = self;
@@ -84,7 +97,7 @@ impl<T: Real> Krylov<T> {
             let of_round = length * size;
             reduction += of_round;
             rounds += T::ONE;
-            if rounds * of_round <= tolerance * reduction {
+            if rounds * of_round <= (tolerance * reduction).max(negligible + negligible) {
                 break;
             }
             preconditioned.copy_from_slice(residual);

@@ -7,6 +7,7 @@ use super::elimination::Elimination;
 use super::form::LinearForm;
 use super::independent_set::independent_set;
 use super::model::IllConditioned;
+use super::preconditioned::End;
 use super::sparse::{BlockMatrix, BlockPattern, SparseCholesky, SymbolicCholesky};
 use crate::kernels::simd::{self, Kernel};
 use crate::kernels::vector::add_scaled;
@@ -37,7 +38,7 @@ impl<T: Real> Schur<T> {
     ///
     /// Matrices that take more than the memory budget, in bytes.
     pub(super) fn new(structure: &BlockStructure, budget: usize) -> Result<Self, PlanError> {
-        let elimination = Elimination::new(structure, independent_set(structure));
+        let elimination = Elimination::new(structure, independent_set(structure, &structure.residual_blocks_of_all()));
         let mut pairs = Vec::new();
         elimination.visit_products(structure, |i, j| pairs.push((i, j)));
         let sizes: Vec<usize> = elimination.kept().iter().map(|&block| structure.size(block)).collect();
@@ -97,7 +98,7 @@ impl<T: Real> BlockSystem<T> for Schur<T> {
         factor.factorize(complement, lambda, reduced)
     }
 
-    fn solve(&mut self, system: DampedRows<'_, T>, _: (T, usize), b: &mut [T]) -> Result<(), IllConditioned> {
+    fn solve(&mut self, system: DampedRows<'_, T>, _: End<T>, b: &mut [T]) -> Result<(), IllConditioned> {
         let Schur { elimination, factor, reduced, .. } = self;
         elimination.reduce(&system.rows.structure, b, reduced);
         factor.solve_in_place(reduced);

@@ -39,7 +39,7 @@ const OUT_OF_DATE: f64 = 2.0;
 impl<T: Real> Settings<T> {
     /// The largest cosine that counts as zero.
     #[inline]
-    fn largest_cosine(&self) -> T {
+    pub(super) fn largest_cosine(&self) -> T {
         let resolvable = T::EPSILON.powf(T::from_f64(STATIONARY));
         let allowed = T::from_f64(SHARE_OF_FTOL) * self.ftol.sqrt();
         self.gtol.max(resolvable).max(allowed)

@@ -231,7 +231,9 @@ impl<T: Real> Settings<T> {
         let size = Size { m, n, group, products, ridge, bounded, blocks, spread, truncation: self.truncation };
         let plan = Plan::new::<T>(self.linear_solver, &size, self.memory_budget)
             .map_err(|error| SolveError::no_plan(error, self.memory_budget))?;
-        Ok(Plan { group: problem.row_group().max(1), inexact: self.inexact, ..plan })
+        // What the first-order test lets pass.
+        let negligible = self.largest_cosine().to_f64().powi(2);
+        Ok(Plan { group: problem.row_group().max(1), inexact: Inexact { negligible, ..self.inexact }, ..plan })
     }
 
     /// The form for a problem of a number of parameters that the compiler knows.

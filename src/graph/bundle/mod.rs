@@ -16,6 +16,11 @@ pub use file_error::{BundleFileError, BundleLineError};
 pub use problem::{BundleProblem, ImageBlock};
 pub use solve::{BundleReport, BundleSolver};
 
+use crate::parallel;
+
+/// Fewest observations of a part.
+const FEWEST: usize = 4096;
+
 /// Images of a scene: cameras, points, and where the points are seen.
 ///
 /// [`read`](Self::read) takes files of "Bundle Adjustment in the Large" (BAL; Agarwal, Snavely, Seitz & Szeliski 2010) and directories of COLMAP
@@ -129,9 +134,13 @@ impl Bundle {
 
     /// Root mean square of the distances between projected points and where they are seen, in pixels; zero without any.
     pub fn reprojection_error(&self) -> f64 {
-        let errors = self.observations.iter().filter_map(|observation| self.error_of(observation));
-        let (sum, count) =
-            errors.fold((0.0, 0_usize), |(sum, count), error| (sum + error[0].powi(2) + error[1].powi(2), count + 1));
+        let parts: Vec<_> = parallel::parts(self.observations.len(), FEWEST).collect();
+        let sums = parallel::map(parts.len(), |part| {
+            let observations = self.observations[parts[part].clone()].iter();
+            let errors = observations.filter_map(|observation| self.error_of(observation));
+            errors.fold((0.0, 0_usize), |(sum, count), [u, v]| (sum + u * u + v * v, count + 1))
+        });
+        let (sum, count) = sums.into_iter().fold((0.0, 0), |(sum, count), part| (sum + part.0, count + part.1));
         (sum / count.max(1) as f64).sqrt()
     }
 }

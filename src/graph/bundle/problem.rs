@@ -1,5 +1,7 @@
 //! A bundle as a problem of blocks.
 
+use std::f64::consts::PI;
+
 use super::{Bundle, Camera, Image};
 use crate::graph::camera::{Reprojection, SnavelyReprojection};
 use crate::graph::{CameraModel, GraphError, ParameterBlock, Problem, ResidualBlock};
@@ -101,7 +103,7 @@ impl BundleProblem {
 
 impl Bundle {
     /// The problem of blocks, with a robust loss of each observation and its scale in pixels, for covariances and for residual blocks of
-    /// one's own. What no observation tells of is constant.
+    /// one's own. What no observation tells of is constant. A rotation vector beyond half a turn becomes the shortest of the same rotation.
     ///
     /// A whole bundle may be moved, turned and scaled without a change of its errors: nothing fixes that.
     ///
@@ -120,7 +122,10 @@ impl Bundle {
             let Camera { parameters, .. } = &self.cameras[image.camera];
             let rotation = Rotation3::exp(image.rotation);
             images.push(if has_own(image) {
-                let point = [&image.rotation, &image.translation, &**parameters].concat();
+                // The derivatives of turns by rotation vectors vanish at full turns: the shortest vector is far from these.
+                let is_long = image.rotation.iter().map(|x| x * x).sum::<f64>() > PI * PI;
+                let vector = if is_long { rotation.log() } else { image.rotation };
+                let point = [&vector, &image.translation, &**parameters].concat();
                 ImageBlock::WithCamera(problem.add_parameter_block(Euclidean, &point)?)
             } else {
                 if cameras[image.camera].is_none() {

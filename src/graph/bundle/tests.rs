@@ -1,7 +1,9 @@
 //! Tests of bundles: files, and solves.
 
 use super::*;
-use crate::graph::{CameraModel, GraphError};
+use crate::autodiff::Dual;
+use crate::graph::camera::SnavelyReprojection;
+use crate::graph::{CameraModel, CostFunction, GraphError};
 use crate::problem::Loss;
 
 const BAL: &str = "1 2 2\n0 0 -3.5 1e2\n0 1 4 -5\n0.1\n-0.2\n0.3\n1\n2\n-3\n500\n1e-7\n0\n1\n2\n3\n4\n5\n6\n";
@@ -274,4 +276,45 @@ fn a_point_in_the_plane_of_a_camera_is_named() {
     let error = BundleSolver::new().solve(&mut bundle).unwrap_err();
     assert!(matches!(error, GraphError::NonFiniteResidual { .. }), "{error}");
     assert_eq!(bundle.observation_of(&error), Some(4));
+}
+
+#[test]
+fn cameras_near_a_full_turn_are_adjusted_as_any_others() {
+    let parameters = [500.0, -0.1, 0.02];
+    let mut bundle = scene(CameraModel::Snavely, &parameters);
+    shake(&mut bundle);
+    let mut turned = bundle.clone();
+    for image in &mut turned.images {
+        let angle = image.rotation.iter().map(|x| x * x).sum::<f64>().sqrt();
+        image.rotation = image.rotation.map(|x| x * (1.0 - std::f64::consts::TAU / angle));
+    }
+    assert!((turned.reprojection_error() / bundle.reprojection_error() - 1.0).abs() < 1e-9);
+    let [first, second] = [&mut bundle, &mut turned].map(|bundle| BundleSolver::new().solve(bundle).unwrap());
+    assert!((second.error / first.error - 1.0).abs() < 1e-6, "{} {}", first.error, second.error);
+    assert_eq!(first.report.iterations, second.report.iterations);
+    assert!(turned.images.iter().zip(&bundle.images).all(|(a, b)| (a.rotation[1] - b.rotation[1]).abs() < 1e-3));
+}
+
+#[test]
+fn derivatives_of_projections_by_two_stages_are_those_of_one() {
+    for k in 0..20 {
+        let wave = |step: f64| (step * f64::from(k) + 0.3).sin();
+        let turn = if k % 2 == 0 { 3.0 } else { 1e-3 };
+        let x = [
+            [turn * wave(1.1), turn * wave(2.3), turn * wave(3.7), wave(0.7), wave(1.9), -9.0],
+            [500.0, 0.1 * wave(2.9), 0.1 * wave(3.1), wave(4.3), wave(5.3), wave(6.1)],
+        ]
+        .concat();
+        let function = SnavelyReprojection { pixel: [10.0 * wave(7.9), 3.0] };
+        let variables: Vec<Dual<f64, 12>> = x.iter().enumerate().map(|(i, &x)| Dual::variable(x, i)).collect();
+        let mut whole = [Dual::from(0.0); 2];
+        function.evaluate(&[&variables[..9], &variables[9..]], &mut whole).unwrap();
+        let (mut r, mut rows) = ([0.0; 2], [0.0; 24]);
+        assert!(function.linearize(&[&x[..9], &x[9..]], &mut r, &mut rows));
+        for ((whole, r), row) in whole.iter().zip(r).zip(rows.chunks_exact(12)) {
+            let largest = whole.gradient.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+            assert!((whole.value - r).abs() < 1e-12 * r.abs());
+            assert!(whole.gradient.iter().zip(row).all(|(a, b)| (a - b).abs() < 1e-13 * largest), "{row:?}");
+        }
+    }
 }
