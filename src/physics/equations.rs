@@ -163,7 +163,7 @@ impl<T: Real> Equations<T> {
         let Some(residuals) = residuals else { return Err(PhysicsError::NoResiduals { term: name }) };
         (self.tape, self.columns) = (tape, columns);
         let whole = self.tape.concat(&residuals)?;
-        self.terms.push(EquationTerm { name, points, weight, residual: whole, known, brought });
+        self.terms.push(EquationTerm { name, points, weight, residual: whole, known, brought, is_coupled: false });
         Ok(self)
     }
 

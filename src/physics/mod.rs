@@ -73,6 +73,7 @@ mod equations;
 mod error;
 mod expression;
 mod mean_square;
+mod order;
 mod points;
 mod problem;
 mod recorder;

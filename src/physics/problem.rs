@@ -1,5 +1,6 @@
 //! Equations at their points: a problem that optimizers step on.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
@@ -9,7 +10,7 @@ use super::mean_square::MeanSquare;
 use super::solution::{HeldOut, Solution};
 use super::{PhysicsError, Points};
 use crate::distributed::Communicator;
-use crate::nn::{Network, Node, Tape};
+use crate::nn::{Network, Node, Tape, leading_to};
 use crate::optim::Optimizer;
 use crate::real::Real;
 use crate::solver::damping::DampingPolicy;
@@ -28,6 +29,8 @@ pub(super) struct EquationTerm<T> {
     /// Tape of the values that are computed once, and its nodes that enter the residuals.
     pub(super) known: Tape<T>,
     pub(super) brought: Vec<Node>,
+    /// True if it has unknowns that some term with measurements does not have, beside those of that term.
+    pub(super) is_coupled: bool,
 }
 
 /// Equations at their points: networks, data, and the loss `Σ weight · mean of squared residuals`.
@@ -36,12 +39,13 @@ pub(super) struct EquationTerm<T> {
 /// optimizer. Both judge the solution at points that were held out.
 #[derive(Debug)]
 pub struct Collocation<T> {
-    network: Network<T>,
-    terms: Vec<EquationTerm<T>>,
+    pub(super) network: Network<T>,
+    pub(super) terms: Vec<EquationTerm<T>>,
     columns: usize,
     /// Coordinates, set, factor of the residuals, and the numbers computed once, of the points of all terms, one after the other.
-    arrays: Vec<Array2<T>>,
+    pub(super) arrays: Vec<Array2<T>>,
     held_out: Vec<Option<Vec<Array2<T>>>>,
+    pub(super) measurements_first: bool,
 }
 
 impl<T: Real> Collocation<T> {
@@ -49,12 +53,13 @@ impl<T: Real> Collocation<T> {
         mut tape: Tape<T>,
         [coordinates, set, scale]: [Node; 3],
         columns: usize,
-        terms: Vec<EquationTerm<T>>,
+        mut terms: Vec<EquationTerm<T>>,
         variables: &Variables<T>,
     ) -> Result<Self, PhysicsError> {
         if terms.is_empty() {
             return Err(PhysicsError::NoTerms);
         }
+        mark_coupled(&mut terms, &tape);
         debug_assert_eq!(coordinates.index(), 0);
         let widest = terms.iter().map(|term| term.residual.width()).max().unwrap_or(0);
         let mut outputs = Vec::new();
@@ -72,7 +77,8 @@ impl<T: Real> Collocation<T> {
                 network = network.with_loss_of_set(index, rest, MeanSquare, T::ONE)?;
             }
         }
-        let mut problem = Collocation { network, terms, columns, arrays: Vec::new(), held_out: Vec::new() };
+        let (arrays, held_out) = (Vec::new(), Vec::new());
+        let mut problem = Collocation { network, terms, columns, arrays, held_out, measurements_first: true };
         problem.lay_out()?;
         Ok(problem)
     }
@@ -107,8 +113,14 @@ impl<T: Real> Collocation<T> {
         Ok(self)
     }
 
+    /// Sets whether a solve of an inverse problem follows the measurements first, see [`solve`](Self::solve); default true.
+    pub fn with_measurements_first(mut self, measurements_first: bool) -> Self {
+        self.measurements_first = measurements_first;
+        self
+    }
+
     /// The rows of all points that this rank has.
-    fn shard(&self) -> Range<usize> {
+    pub(super) fn shard(&self) -> Range<usize> {
         self.network.communicator().shard(self.arrays[0].nrows())
     }
 
@@ -141,6 +153,11 @@ impl<T: Real> Collocation<T> {
 
     /// Minimises the loss over all points, to convergence, and judges the solution at the points that were held out.
     ///
+    /// In an inverse problem, a term with measurements, [`At::value`](super::At::value), has fewer unknowns than the equation. Up to 50 trials, at
+    /// most a quarter of all, are then made with a small weight of the equation: its loss is a thousandth of that of the other terms at the
+    /// start. If the end has more than a thousandth of the loss at the start, a second solve without these trials begins at the same start, and the lower end
+    /// counts. [`with_measurements_first`](Self::with_measurements_first) turns both off.
+    ///
     /// # Errors
     ///
     /// [`PhysicsError::NonFiniteResidual`] for a residual that is NaN or infinite at the start, and
@@ -164,9 +181,8 @@ impl<T: Real> Collocation<T> {
         variables: &mut Variables<T>,
         observer: &mut (impl Observer<T> + ?Sized),
     ) -> Result<Solution<T>, PhysicsError> {
-        self.bind()?;
         self.check_start(variables)?;
-        let report = solver.minimize_variables_observed(&mut self.network, variables, observer)?;
+        let report = self.minimize(solver, variables, observer)?;
         Ok(Solution { report, terms: self.judge(variables)? })
     }
 
@@ -352,8 +368,23 @@ impl<T: Real> EquationTerm<T> {
     }
 }
 
+/// Marks the terms whose unknowns are those of a term with measurements, and more.
+fn mark_coupled<T: Real>(terms: &mut [EquationTerm<T>], tape: &Tape<T>) {
+    let mut marks = Vec::new();
+    let mut unknowns = |term: &EquationTerm<T>| -> BTreeSet<usize> {
+        leading_to(tape.records(), std::iter::once(term.residual), &mut marks);
+        let used = tape.records().iter().zip(&marks).filter(|(_, used)| **used);
+        used.flat_map(|(record, _)| record.operation.variables()).map(|variable| variable.index()).collect()
+    };
+    let sets: Vec<BTreeSet<usize>> = terms.iter().map(&mut unknowns).collect();
+    let measured: Vec<usize> = (0..terms.len()).filter(|&k| terms[k].points.value_names().next().is_some()).collect();
+    for (term, set) in terms.iter_mut().zip(&sets) {
+        term.is_coupled = measured.iter().any(|&k| sets[k].len() < set.len() && sets[k].is_subset(set));
+    }
+}
+
 /// Some rows of each array.
-fn rows_of<T>(arrays: &[Array2<T>], rows: Range<usize>) -> Vec<ArrayView2<'_, T>> {
+pub(super) fn rows_of<T>(arrays: &[Array2<T>], rows: Range<usize>) -> Vec<ArrayView2<'_, T>> {
     arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect()
 }
 
