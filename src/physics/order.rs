@@ -1,9 +1,9 @@
-//! Order of a solve: measurements first, then the equations that have more unknowns than these.
+//! Order of a solve: measurements first, then the equations with unknown functions that these do not show.
 
 use ndarray::s;
 
-use super::problem::{Collocation, rows_of};
 use super::PhysicsError;
+use super::problem::{Collocation, rows_of};
 use crate::real::Real;
 use crate::solver::damping::DampingPolicy;
 use crate::solver::{LevenbergMarquardt, Observer, Report, Status};
@@ -14,16 +14,16 @@ const SHARE: f64 = 1e-3;
 
 /// Most trials of the solve for the measurements, and their largest part of all trials.
 const FIRST_TRIALS: usize = 50;
-const FIRST_PART: usize = 4;
+const FIRST_PART: usize = 3;
 
 /// Part of the loss at the start from which on an end is compared with that of a second solve.
 const POOR: f64 = 1e-3;
 
 impl<T: Real> Collocation<T> {
-    /// Minimises the loss, first with a small weight of the terms that have unknowns which the measurements do not determine.
+    /// Minimises the loss, first with a small weight of the terms that have unknown functions which the measurements do not show.
     ///
     /// An unknown function in the equation starts with any sign. With the wrong one, the loss falls fastest where the solution
-    /// becomes flat, far from the measurements, and there it stays. Once the solution follows the measurements, the other unknowns follow it.
+    /// becomes flat, far from the measurements, and there it stays. Once the solution follows the measurements, the other functions follow it.
     pub(super) fn minimize<D: DampingPolicy<T>>(
         &mut self,
         solver: &LevenbergMarquardt<T, D>,
@@ -71,7 +71,7 @@ impl<T: Real> Collocation<T> {
         Ok(report)
     }
 
-    /// The loss of the terms that have unknowns which the measurements do not determine, and that of the others.
+    /// The loss of the terms that have unknown functions which the measurements do not show, and that of the others.
     fn losses(&mut self, variables: &Variables<T>) -> Result<[f64; 2], PhysicsError> {
         let mut losses = [0.0; 2];
         for index in 0..self.terms.len() {
@@ -82,7 +82,7 @@ impl<T: Real> Collocation<T> {
         Ok(losses)
     }
 
-    /// Binds all points, with this factor of the weight of terms that have unknowns which the measurements do not determine.
+    /// Binds all points, with this factor of the weight of the terms that have unknown functions which the measurements do not show.
     fn bind_weighted(&mut self, share: f64) -> Result<(), PhysicsError> {
         let rows = self.shard();
         let mut factors = self.arrays[2].clone();

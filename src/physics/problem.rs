@@ -1,6 +1,5 @@
 //! Equations at their points: a problem that optimizers step on.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
@@ -10,7 +9,7 @@ use super::mean_square::MeanSquare;
 use super::solution::{HeldOut, Solution};
 use super::{PhysicsError, Points};
 use crate::distributed::Communicator;
-use crate::nn::{Network, Node, Tape, leading_to};
+use crate::nn::{Network, Node, Tape};
 use crate::optim::Optimizer;
 use crate::real::Real;
 use crate::solver::damping::DampingPolicy;
@@ -29,7 +28,7 @@ pub(super) struct EquationTerm<T> {
     /// Tape of the values that are computed once, and its nodes that enter the residuals.
     pub(super) known: Tape<T>,
     pub(super) brought: Vec<Node>,
-    /// True if it has unknowns that some term with measurements does not have, beside those of that term.
+    /// True if it has the networks of a term with measurements, and others.
     pub(super) is_coupled: bool,
 }
 
@@ -53,13 +52,12 @@ impl<T: Real> Collocation<T> {
         mut tape: Tape<T>,
         [coordinates, set, scale]: [Node; 3],
         columns: usize,
-        mut terms: Vec<EquationTerm<T>>,
+        terms: Vec<EquationTerm<T>>,
         variables: &Variables<T>,
     ) -> Result<Self, PhysicsError> {
         if terms.is_empty() {
             return Err(PhysicsError::NoTerms);
         }
-        mark_coupled(&mut terms, &tape);
         debug_assert_eq!(coordinates.index(), 0);
         let widest = terms.iter().map(|term| term.residual.width()).max().unwrap_or(0);
         let mut outputs = Vec::new();
@@ -113,7 +111,7 @@ impl<T: Real> Collocation<T> {
         Ok(self)
     }
 
-    /// Sets whether a solve of an inverse problem follows the measurements first, see [`solve`](Self::solve); default true.
+    /// Sets whether a solve with an unknown function that the measurements do not show follows these first, see [`solve`](Self::solve); default true.
     pub fn with_measurements_first(mut self, measurements_first: bool) -> Self {
         self.measurements_first = measurements_first;
         self
@@ -153,9 +151,9 @@ impl<T: Real> Collocation<T> {
 
     /// Minimises the loss over all points, to convergence, and judges the solution at the points that were held out.
     ///
-    /// In an inverse problem, a term with measurements, [`At::value`](super::At::value), has fewer unknowns than the equation. Up to 50 trials, at
-    /// most a quarter of all, are then made with a small weight of the equation: its loss is a thousandth of that of the other terms at the
-    /// start. If the end has more than a thousandth of the loss at the start, a second solve without these trials begins at the same start, and the lower end
+    /// Where the equation has an unknown function that the measurements, [`Points::with_values`](super::Points::with_values), do not show, a conductivity
+    /// for example, up to 50 trials, at most a third of all, are first made with a small weight of the equation: its loss is a thousandth of that of the other terms
+    /// at the start. If the end has more than a thousandth of the loss at the start, a second solve without these trials begins at the same start, and the lower end
     /// counts. [`with_measurements_first`](Self::with_measurements_first) turns both off.
     ///
     /// # Errors
@@ -365,21 +363,6 @@ impl<T: Real> EquationTerm<T> {
         }
         arrays.resize_with(3 + columns, || column(0.0));
         Ok(arrays)
-    }
-}
-
-/// Marks the terms whose unknowns are those of a term with measurements, and more.
-fn mark_coupled<T: Real>(terms: &mut [EquationTerm<T>], tape: &Tape<T>) {
-    let mut marks = Vec::new();
-    let mut unknowns = |term: &EquationTerm<T>| -> BTreeSet<usize> {
-        leading_to(tape.records(), std::iter::once(term.residual), &mut marks);
-        let used = tape.records().iter().zip(&marks).filter(|(_, used)| **used);
-        used.flat_map(|(record, _)| record.operation.variables()).map(|variable| variable.index()).collect()
-    };
-    let sets: Vec<BTreeSet<usize>> = terms.iter().map(&mut unknowns).collect();
-    let measured: Vec<usize> = (0..terms.len()).filter(|&k| terms[k].points.value_names().next().is_some()).collect();
-    for (term, set) in terms.iter_mut().zip(&sets) {
-        term.is_coupled = measured.iter().any(|&k| sets[k].len() < set.len() && sets[k].is_subset(set));
     }
 }
 

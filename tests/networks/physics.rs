@@ -304,9 +304,7 @@ fn conductivity(seed: u64) -> (Collocation<f64>, Variables<f64>, Field) {
     let source = x.mapv(|x| PI * PI * d(x) * (PI * x).sin() - PI * slope(x) * (PI * x).cos());
     let points = points.with_values("f", &source.to_vec()).unwrap();
     equations
-        .term("equation", points, 1.0, |at| {
-            ((at.field(unknown) * at.field(u).x()).x() + at.value("f")).into()
-        })
+        .term("equation", points, 1.0, |at| ((at.field(unknown) * at.field(u).x()).x() + at.value("f")).into())
         .unwrap();
     let places = domain.grid(&[20]);
     let measured = places.coordinates().column(0).mapv(|x| (PI * x).sin());
