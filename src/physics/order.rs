@@ -32,7 +32,7 @@ impl<T: Real> Collocation<T> {
     ) -> Result<Report<T>, PhysicsError> {
         self.bind()?;
         let [coupled, others] = self.losses(variables)?;
-        if !self.measurements_first || !(coupled > 0.0 && others > 0.0) {
+        if !(self.measurements_first && coupled > 0.0 && others > 0.0) {
             return Ok(solver.minimize_variables_observed(&mut self.network, variables, observer)?);
         }
         let start = variables.values().to_vec();

@@ -34,7 +34,7 @@ fn warning<T: Real>(what: &str, index: usize, array: &ArrayView2<'_, T>) -> Opti
             (low.min(x), high.max(x))
         });
         let (half, middle) = ((bounds.1 - bounds.0) / 2.0, bounds.0 / 2.0 + bounds.1 / 2.0);
-        let is_far = half > 0.0 && (half < SMALL || half > LARGE || middle.abs() > OFFSET * half);
+        let is_far = half > 0.0 && (!(SMALL..=LARGE).contains(&half) || middle.abs() > OFFSET * half);
         is_far.then(|| {
             let [low, high] = [bounds.0, bounds.1].map(|bound| number(bound, 3));
             format!(
