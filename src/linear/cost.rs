@@ -49,16 +49,33 @@ const FEWEST_ROUNDS: usize = 40;
 /// Part of the time of a factorisation that conjugate gradients may take in its place.
 const AFFORDABLE: f64 = 0.75;
 
-/// Rounds of conjugate gradients that cost less than the Gram matrix of `m` rows and its factorisation: zero where these are too few.
-pub(crate) fn affordable_rounds(work: &ProductWork, m: usize, group: usize) -> usize {
-    let (Some(gram), Some(product)) = (work.row_gram, work.gram_product) else { return 0 };
-    let (rows, samples) = (m as f64, (m / group.max(1)) as f64);
-    let factorization = gram + Work::elementwise(rows * rows, 2.0, 3.0) + Work::cholesky(rows);
-    // The preconditioner has blocks of one residual each.
-    let round = product + Work::substitution(samples) * group as f64 + Work::elementwise(rows, 10.0, 10.0);
-    let blocks = (Work::triangle(samples, samples) + Work::cholesky(samples)) * group as f64;
-    let rounds = (AFFORDABLE * factorization.time() - blocks.time()) / round.time();
-    if rounds >= FEWEST_ROUNDS as f64 { rounds as usize } else { 0 }
+/// Conjugate gradients in place of the Gram matrix of some rows and its factorisation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StandIn {
+    /// Rounds that cost less than the factorisation: enough to be worth a try.
+    pub(crate) rounds: usize,
+    round: Work,
+    blocks: Work,
+}
+
+impl StandIn {
+    /// What may stand in for the factorisation of `m` rows; `None` where its rounds are too few.
+    pub(crate) fn new(work: &ProductWork, m: usize, group: usize) -> Option<Self> {
+        let (gram, product) = (work.row_gram?, work.gram_product?);
+        let (rows, samples) = (m as f64, (m / group.max(1)) as f64);
+        let factorization = gram + Work::elementwise(rows * rows, 2.0, 3.0) + Work::cholesky(rows);
+        // The preconditioner has blocks of one residual each.
+        let round = product + Work::substitution(samples) * group as f64 + Work::elementwise(rows, 10.0, 10.0);
+        let blocks = (Work::triangle(samples, samples) + Work::cholesky(samples)) * group as f64;
+        let rounds = (AFFORDABLE * factorization.time() - blocks.time()) / round.time();
+        (rounds >= FEWEST_ROUNDS as f64).then_some(StandIn { rounds: rounds as usize, round, blocks })
+    }
+
+    /// Estimated work of a linearisation and one damped solve of as many rounds as are expected.
+    pub(crate) fn work(&self, products: &ProductWork) -> Work {
+        let rounds = ROUNDS.min(self.rounds as f64);
+        products.linearize + self.blocks + self.round * rounds + products.product
+    }
 }
 
 impl LinearForm {

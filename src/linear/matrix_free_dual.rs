@@ -2,7 +2,7 @@
 
 use super::choice::Plan;
 use super::conjugate_gradients::{Accuracy, ConjugateGradients};
-use super::cost::affordable_rounds;
+use super::cost::StandIn;
 use super::form::LinearForm;
 use super::matrix_free::ProductSystem;
 use super::model::{IllConditioned, Unsolved};
@@ -95,7 +95,8 @@ impl<T: Real> ProductSystem<T> for MatrixFreeDual<T> {
         let Solver { dense, gradients, may_iterate, rounds, .. } = &mut self.solver;
         let Some(dense) = dense else { return gradients.linearize(products, false) };
         let work = if *may_iterate { products.work(std::slice::from_ref(&(0..n))) } else { None };
-        *rounds = work.map_or(0, |work| affordable_rounds(&work, self.coefficients.len(), products.row_group()));
+        let stand_in = work.and_then(|work| StandIn::new(&work, self.coefficients.len(), products.row_group()));
+        *rounds = stand_in.map_or(0, |stand_in| stand_in.rounds);
         if *rounds > 0 {
             return gradients.linearize(products, true);
         }

@@ -79,7 +79,7 @@ mod sparse_normal;
 pub(crate) use cgls::Truncation;
 pub use choice::LinearSolver;
 pub(crate) use choice::{MEMORY_BUDGET, Plan, PlanError};
-pub(crate) use cost::{Ridge, Size};
+pub(crate) use cost::{Ridge, Size, StandIn};
 pub(crate) use curvature::{DOUBTFUL, is_faithful};
 pub(crate) use dispatch::{BoxedModel, Forms};
 pub use form::LinearForm;

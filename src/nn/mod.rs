@@ -85,6 +85,7 @@ pub use recorded_layer::RecordedLayer;
 pub use sequential::{Recording, Sequential};
 pub use shape::Shape;
 pub use summary::{Cost, LayerSummary, StepCost, Summary};
+pub(crate) use sweep::leading_to;
 pub(crate) use tape::DerivativeChannel;
 pub use tape::{Node, Tape};
 pub use window::{Padding, Window};

@@ -1,6 +1,8 @@
 //! Statement of equations: networks, coefficients and terms.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use ndarray::Array1;
 
@@ -8,7 +10,7 @@ use super::expression::{At, TermResiduals};
 use super::problem::{Collocation, EquationTerm};
 use super::recorder::{ExpressionNode, TermRecorder};
 use super::{PhysicsError, Points};
-use crate::nn::{Node, Sequential, Tape, TapeError};
+use crate::nn::{Node, Sequential, Tape, TapeError, leading_to};
 use crate::real::Real;
 use crate::variables::{Variable, Variables};
 
@@ -45,7 +47,8 @@ pub struct Equations<T> {
     set: Node,
     scale: Node,
     columns: Vec<Node>,
-    fields: usize,
+    /// Variables of each network.
+    networks: Vec<Range<usize>>,
     terms: Vec<EquationTerm<T>>,
 }
 
@@ -66,8 +69,8 @@ impl<T: Real> Equations<T> {
         let mut tape = Tape::new();
         let (places, set, scale) = (tape.input(coordinates.len()), tape.input(1), tape.input(1));
         let names = coordinates.iter().map(|name| (*name).to_owned()).collect();
-        let (columns, terms) = (Vec::new(), Vec::new());
-        Ok(Equations { names, tape, coordinates: places, set, scale, columns, fields: 0, terms })
+        let (columns, networks, terms) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Equations { names, tape, coordinates: places, set, scale, columns, networks, terms })
     }
 
     /// A network of all coordinates, whose outputs are unknown functions. Its variables are named as its layers are: give the
@@ -100,10 +103,11 @@ impl<T: Real> Equations<T> {
     ) -> Result<Field, PhysicsError> {
         let mut tape = self.tape.clone();
         let x = of(&mut tape, self.coordinates)?;
+        let before = variables.iter().count();
         let node = layers.append(&mut tape, x, variables, seed)?;
         self.tape = tape;
-        self.fields += 1;
-        Ok(Field { node, index: self.fields - 1 })
+        self.networks.push(before..variables.iter().count());
+        Ok(Field { node, index: self.networks.len() - 1 })
     }
 
     /// An unknown number in the equations, which starts from `start`.
@@ -163,7 +167,7 @@ impl<T: Real> Equations<T> {
         let Some(residuals) = residuals else { return Err(PhysicsError::NoResiduals { term: name }) };
         (self.tape, self.columns) = (tape, columns);
         let whole = self.tape.concat(&residuals)?;
-        self.terms.push(EquationTerm { name, points, weight, residual: whole, known, brought });
+        self.terms.push(EquationTerm { name, points, weight, residual: whole, known, brought, is_coupled: false });
         Ok(self)
     }
 
@@ -199,7 +203,24 @@ impl<T: Real> Equations<T> {
     /// [`PhysicsError::NoTerms`], and [`PhysicsError::Batch`] or [`PhysicsError::Tape`] for variables that are not those of
     /// the networks.
     pub fn build(self, variables: &Variables<T>) -> Result<Collocation<T>, PhysicsError> {
-        let Equations { tape, coordinates, set, scale, columns, terms, .. } = self;
+        let Equations { tape, coordinates, set, scale, columns, networks, mut terms, .. } = self;
+        mark_coupled(&mut terms, &tape, &networks);
         Collocation::new(tape, [coordinates, set, scale], columns.len(), terms, variables)
+    }
+}
+
+/// Marks the terms whose networks are those of a term with measurements, and others.
+fn mark_coupled<T: Real>(terms: &mut [EquationTerm<T>], tape: &Tape<T>, networks: &[Range<usize>]) {
+    let mut marks = Vec::new();
+    let mut networks_of = |term: &EquationTerm<T>| -> BTreeSet<usize> {
+        leading_to(tape.records(), std::iter::once(term.residual), &mut marks);
+        let used = tape.records().iter().zip(&marks).filter(|(_, used)| **used);
+        let variables = used.flat_map(|(record, _)| record.operation.variables());
+        variables.filter_map(|variable| networks.iter().position(|range| range.contains(&variable.index()))).collect()
+    };
+    let sets: Vec<BTreeSet<usize>> = terms.iter().map(&mut networks_of).collect();
+    let measured: Vec<usize> = (0..terms.len()).filter(|&k| terms[k].points.value_names().next().is_some()).collect();
+    for (term, set) in terms.iter_mut().zip(&sets) {
+        term.is_coupled = measured.iter().any(|&k| sets[k].len() < set.len() && sets[k].is_subset(set));
     }
 }

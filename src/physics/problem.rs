@@ -28,6 +28,8 @@ pub(super) struct EquationTerm<T> {
     /// Tape of the values that are computed once, and its nodes that enter the residuals.
     pub(super) known: Tape<T>,
     pub(super) brought: Vec<Node>,
+    /// True if it has the networks of a term with measurements, and others.
+    pub(super) is_coupled: bool,
 }
 
 /// Equations at their points: networks, data, and the loss `Σ weight · mean of squared residuals`.
@@ -36,12 +38,13 @@ pub(super) struct EquationTerm<T> {
 /// optimizer. Both judge the solution at points that were held out.
 #[derive(Debug)]
 pub struct Collocation<T> {
-    network: Network<T>,
-    terms: Vec<EquationTerm<T>>,
+    pub(super) network: Network<T>,
+    pub(super) terms: Vec<EquationTerm<T>>,
     columns: usize,
     /// Coordinates, set, factor of the residuals, and the numbers computed once, of the points of all terms, one after the other.
-    arrays: Vec<Array2<T>>,
+    pub(super) arrays: Vec<Array2<T>>,
     held_out: Vec<Option<Vec<Array2<T>>>>,
+    pub(super) measurements_first: bool,
 }
 
 impl<T: Real> Collocation<T> {
@@ -72,7 +75,8 @@ impl<T: Real> Collocation<T> {
                 network = network.with_loss_of_set(index, rest, MeanSquare, T::ONE)?;
             }
         }
-        let mut problem = Collocation { network, terms, columns, arrays: Vec::new(), held_out: Vec::new() };
+        let (arrays, held_out) = (Vec::new(), Vec::new());
+        let mut problem = Collocation { network, terms, columns, arrays, held_out, measurements_first: true };
         problem.lay_out()?;
         Ok(problem)
     }
@@ -107,8 +111,14 @@ impl<T: Real> Collocation<T> {
         Ok(self)
     }
 
+    /// Sets whether a solve with an unknown function that the measurements do not show follows these first, see [`solve`](Self::solve); default true.
+    pub fn with_measurements_first(mut self, measurements_first: bool) -> Self {
+        self.measurements_first = measurements_first;
+        self
+    }
+
     /// The rows of all points that this rank has.
-    fn shard(&self) -> Range<usize> {
+    pub(super) fn shard(&self) -> Range<usize> {
         self.network.communicator().shard(self.arrays[0].nrows())
     }
 
@@ -141,6 +151,11 @@ impl<T: Real> Collocation<T> {
 
     /// Minimises the loss over all points, to convergence, and judges the solution at the points that were held out.
     ///
+    /// Where the equation has an unknown function that the measurements, [`Points::with_values`](super::Points::with_values), do not show, a conductivity
+    /// for example, up to 50 trials, at most a third of all, are first made with a small weight of the equation: its loss is a thousandth of that of the other terms
+    /// at the start. If the end has more than a thousandth of the loss at the start, a second solve without these trials begins at the same start, and the lower end
+    /// counts. [`with_measurements_first`](Self::with_measurements_first) turns both off.
+    ///
     /// # Errors
     ///
     /// [`PhysicsError::NonFiniteResidual`] for a residual that is NaN or infinite at the start, and
@@ -164,9 +179,8 @@ impl<T: Real> Collocation<T> {
         variables: &mut Variables<T>,
         observer: &mut (impl Observer<T> + ?Sized),
     ) -> Result<Solution<T>, PhysicsError> {
-        self.bind()?;
         self.check_start(variables)?;
-        let report = solver.minimize_variables_observed(&mut self.network, variables, observer)?;
+        let report = self.minimize(solver, variables, observer)?;
         Ok(Solution { report, terms: self.judge(variables)? })
     }
 
@@ -353,7 +367,7 @@ impl<T: Real> EquationTerm<T> {
 }
 
 /// Some rows of each array.
-fn rows_of<T>(arrays: &[Array2<T>], rows: Range<usize>) -> Vec<ArrayView2<'_, T>> {
+pub(super) fn rows_of<T>(arrays: &[Array2<T>], rows: Range<usize>) -> Vec<ArrayView2<'_, T>> {
     arrays.iter().map(|array| array.slice(s![rows.clone(), ..])).collect()
 }
 

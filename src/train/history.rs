@@ -23,6 +23,8 @@ pub struct History {
     #[cfg_attr(feature = "serde", serde(with = "crate::serial::named"))]
     columns: Vec<(String, Vec<f64>)>,
     pub(super) stop_reason: Option<StopReason>,
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) warnings: Vec<String>,
 }
 
 impl History {
@@ -59,6 +61,11 @@ impl History {
     /// Reason for the end of the training; `None` after an error.
     pub fn stop_reason(&self) -> Option<&StopReason> {
         self.stop_reason.as_ref()
+    }
+
+    /// Warnings of the data: inputs and targets with a column far from the size of one, which nothing normalises. `Display` prints them.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The first column that does not have an entry for each epoch, as in a file that was changed by hand.
@@ -103,6 +110,9 @@ impl fmt::Display for History {
             if is_left_out(row + 1) && row < self.len() {
                 writeln!(f, "…")?;
             }
+        }
+        for warning in &self.warnings {
+            writeln!(f, "warning: {warning}")?;
         }
         match &self.stop_reason {
             Some(reason) => write!(f, "ended: {reason}"),

@@ -29,8 +29,9 @@ impl<T: Real> Variables<T> {
     /// `sequential/dense/kernel`, transposed, and `0.bias` from `sequential/dense/bias`; `("2", "fc2")` is `2.weight` from PyTorch's `fc2.weight`. Other variables keep
     /// their values.
     ///
-    /// Keras' `kernel`, `recurrent_kernel`, `gamma`, `beta` and `embeddings` are known, for dense, convolutional, recurrent, attention, embedding and layer normalization
-    /// layers. Such a file is written by
+    /// Keras' `kernel`, `recurrent_kernel`, `gamma`, `beta` and `embeddings` are known, for dense, convolutional, recurrent, bidirectional, attention, embedding and layer
+    /// normalization layers: `("1", "sequential/lstm")` is `1.weight` from `sequential/lstm/lstm_cell/kernel`. A dense layer behind a flattened image is not: Keras'
+    /// images have their channels last. Of PyTorch, `weight` and `bias` are known, not those of its recurrent and attention layers. Such a file is written by
     ///
     /// ```text
     /// safetensors.numpy.save_file({w.path: w.numpy() for w in model.weights}, "weights.safetensors")   # Keras
@@ -114,18 +115,28 @@ fn find<'a>(
     layer: &str,
     rest: &str,
 ) -> Result<(String, TensorView<'a>, bool), SafetensorsError> {
-    let (inner, last) = rest.rsplit_once('.').map_or(("", rest), |(inner, last)| (inner, last));
+    let (inner, last) = rest.rsplit_once('.').map_or((None, rest), |(inner, last)| (Some(inner), last));
     for (_, theirs, is_transposed) in NAMES.into_iter().filter(|(ours, ..)| *ours == last) {
-        for separator in [".", "/"] {
-            let inner =
-                if inner.is_empty() { String::new() } else { format!("{}{separator}", inner.replace('.', separator)) };
-            let name = format!("{layer}{separator}{inner}{theirs}");
-            if let Ok(tensor) = tensors.tensor(&name) {
-                return Ok((name, tensor, is_transposed));
-            }
+        let wanted = inner.map_or_else(|| theirs.to_owned(), |inner| format!("{inner}.{theirs}"));
+        let found = tensors.names().into_iter().find(|name| within(name, layer).as_deref() == Some(wanted.as_str()));
+        if let Some(name) = found {
+            return Ok((name.to_owned(), tensors.tensor(name)?, is_transposed));
         }
     }
     Err(SafetensorsError::Missing { name: format!("{layer}/{rest}, nor of Keras' or PyTorch's names for it") })
+}
+
+/// Name of a tensor within a layer, with the names that layers within it have here; `None` for a tensor of another layer.
+fn within(name: &str, layer: &str) -> Option<String> {
+    let rest = name.strip_prefix(layer)?.strip_prefix(['.', '/'])?;
+    let parts = rest.split(['.', '/']).filter(|part| !part.ends_with("_cell"));
+    let ours = parts.map(|part| match part {
+        "attention_output" => "output",
+        part if part.starts_with("forward_") => "forward",
+        part if part.starts_with("backward_") => "backward",
+        part => part,
+    });
+    Some(ours.collect::<Vec<_>>().join("."))
 }
 
 /// The entries of a tensor in the order and the shape of a variable.

@@ -25,6 +25,8 @@ mod reference;
 mod reference_images;
 mod reference_networks;
 mod reference_sequences;
+#[cfg(feature = "safetensors")]
+mod reference_weights;
 mod regressions;
 mod sequences;
 mod summary;

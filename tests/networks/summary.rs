@@ -254,3 +254,28 @@ proptest! {
         }
     }
 }
+
+/// Where conjugate gradients are estimated to cost less than the factorisation of `JJᵀ`, a step of training takes them, and the summary says so.
+#[test]
+fn conjugate_gradients_that_stand_in_are_shown() {
+    let of = |hidden: usize, rows: usize| {
+        let layers = Sequential::<f64>::new(784).dense(hidden).tanh().dense(10);
+        let (mut variables, mut optimizer) = (Variables::new(), LevenbergMarquardt::new());
+        let mut network = layers.compile(&mut variables, 0, MeanSquaredError).unwrap();
+        let summary = network.summary(&variables, rows).unwrap();
+        let x = Array2::from_shape_fn((rows, 784), |(i, j)| ((i * 784 + j) as f64).sin());
+        let y = Array2::from_shape_fn((rows, 10), |(i, j)| f64::from(u8::from(i % 10 == j)));
+        network.batch(&[x.view()], &[y.view()]).unwrap();
+        let step = optimizer.step(&mut network, &mut variables).unwrap();
+        (summary, step.damped.unwrap().linear_form)
+    };
+    let (summary, form) = of(64, 128);
+    assert_eq!(form, LinearForm::ConjugateGradients);
+    let chosen = *summary.steps.iter().find(|step| step.is_chosen).unwrap();
+    assert_eq!(chosen.form, LinearForm::FactoredDual);
+    assert!(chosen.iterative.unwrap().time < chosen.cost.time, "{summary}");
+    assert!(summary.to_string().contains("in training, conjugate gradients ← chosen"), "{summary}");
+    let (summary, form) = of(8, 16);
+    assert_eq!(form, LinearForm::FactoredDual);
+    assert!(summary.steps.iter().all(|step| step.iterative.is_none()), "{summary}");
+}

@@ -135,3 +135,27 @@ fn data_that_cannot_be_normalised_by_are_refused() {
     let error = Sequential::<f64>::new(3).push(narrow).build(&mut Variables::new(), 0).unwrap_err();
     assert!(error.to_string().contains("normalization"), "{error}");
 }
+
+/// Without normalisation, the same training ends at a tenth of the variance, or at all of it: the history says so.
+#[test]
+fn data_far_from_the_size_of_one_are_warned_of() {
+    let warned = |units: Units, normalized: bool| {
+        let [x, y] = data::<f64>(units, 40);
+        let plain = Sequential::new(1).dense(4).tanh().dense(1);
+        let layers = if normalized { plain.normalized(x.view(), y.view()).unwrap() } else { plain };
+        let (mut variables, mut optimizer) = (Variables::new(), LevenbergMarquardt::new());
+        let mut network = layers.compile(&mut variables, 0, MeanSquaredError).unwrap();
+        let history = Trainer::new(&mut network, &mut variables, &mut optimizer).fit(&[x.view()], &[y.view()]).unwrap();
+        assert!(history.warnings().iter().all(|warning| history.to_string().contains(warning)));
+        history.warnings().to_vec()
+    };
+    assert!(warned(PLAIN, false).is_empty());
+    let far = [[1e-6, 0.0], [1e3, 0.0], [1e6, 0.0], [1.0, 1e3]];
+    for (input, target, name) in
+        far.iter().flat_map(|&far| [(far, PLAIN.target, "input 0"), (PLAIN.input, far, "target 0")])
+    {
+        let found = warned(Units { input, target }, false);
+        assert!(found.len() == 1 && found[0].contains(name), "{found:?}");
+        assert!(warned(Units { input, target }, true).is_empty());
+    }
+}

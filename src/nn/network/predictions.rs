@@ -7,6 +7,7 @@ use crate::nn::BatchError;
 use crate::nn::batch::{SampleArrays, Selection};
 use crate::nn::losses::Targets;
 use crate::nn::sweep::BatchTile;
+use crate::nn::tape::{LayerSpan, Node, Operation};
 use crate::real::Real;
 use crate::variables::Variables;
 
@@ -31,6 +32,32 @@ impl<T: Real> Network<T> {
     /// Targets of each loss, and the width of its output.
     pub(crate) fn term_targets(&self) -> impl ExactSizeIterator<Item = (Targets, usize)> + '_ {
         self.sweeps.terms.iter().map(|term| (term.loss.targets(), term.output.width()))
+    }
+
+    /// For each input, whether its numbers enter without a normalization or a table; for each target, whether it is a number that no normalization comes to.
+    /// Nothing of several sets of samples.
+    pub(crate) fn unscaled(&self) -> [Vec<bool>; 2] {
+        let tape = &self.sweeps.tape;
+        if self.sets.count > 1 {
+            return [Vec::new(), Vec::new()];
+        }
+        let terms = &self.sweeps.terms;
+        let ends_at = |node: Node| move |layer: &&LayerSpan| layer.records.end == node.index() + 1;
+        let normalizations = || tape.layers().iter().filter(|layer| layer.kind == "normalization");
+        let is_of_output = |layer: &LayerSpan| terms.iter().any(|term| ends_at(term.output)(&layer));
+        let is_normalized = |input: Node| {
+            let mut first = normalizations().filter(|layer| !is_of_output(layer));
+            first.any(|layer| tape.depends(tape.node(layer.records.end - 1), input))
+        };
+        let records = tape.records().iter().enumerate();
+        let inputs = records.filter(|(_, record)| matches!(record.operation, Operation::Input(_)));
+        let inputs = inputs.zip(&self.schema.inputs);
+        let inputs = inputs.map(|((index, _), rule)| rule.table_rows.is_none() && !is_normalized(tape.node(index)));
+        let targets = terms.iter().filter(|term| term.loss.targets() != Targets::None);
+        let targets = targets.map(|term| {
+            term.loss.targets() == Targets::Values && !normalizations().any(|layer| ends_at(term.output)(&layer))
+        });
+        [inputs.collect(), targets.collect()]
     }
 
     /// The seed of dropout's masks.

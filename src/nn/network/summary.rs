@@ -1,7 +1,7 @@
 //! Summary of a network: its layers, and their cost.
 
 use super::Network;
-use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, Truncation};
+use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, StandIn, Truncation};
 use crate::nn::BatchError;
 use crate::nn::factor_plan::FactorPlan;
 use crate::nn::factors::Factors;
@@ -137,10 +137,14 @@ impl<T: Real> Network<T> {
             spread: false,
             truncation: Truncation::default(),
         };
+        // A step of training takes conjugate gradients where they are estimated to cost less than the factorisation.
+        let stand_in = products.and_then(|work| Some(StandIn::new(&work, m, group)?.work(&work)));
         let chosen = Plan::new::<T>(LinearSolver::Auto, &size, MEMORY_BUDGET).ok().map(|plan| plan.form);
         let step_cost = |form: LinearForm| {
             let (work, memory) = (form.work::<T>(&size)? + trial, form.bytes::<T>(&size)?);
-            Some(StepCost { form, cost: Cost::of::<T>(work), memory, is_chosen: chosen == Some(form) })
+            let iterative = stand_in.filter(|_| form == LinearForm::FactoredDual);
+            let iterative = iterative.map(|work| Cost::of::<T>(work + trial));
+            Some(StepCost { form, cost: Cost::of::<T>(work), iterative, memory, is_chosen: chosen == Some(form) })
         };
         LinearForm::ALL.into_iter().filter_map(step_cost).collect()
     }

@@ -92,6 +92,9 @@ pub struct StepCost {
     pub form: LinearForm,
     /// Cost of a step.
     pub cost: Cost,
+    /// Cost of a step of training whose conjugate gradients stand in for the factorisation of this form, in 50 rounds; `None` where they do
+    /// not, as in a full solve.
+    pub iterative: Option<Cost>,
     /// Bytes of memory that the form needs.
     pub memory: usize,
     /// True if [`LevenbergMarquardt`](crate::LevenbergMarquardt) chooses this form by default.

@@ -96,7 +96,14 @@ impl Summary {
         }
         for step in &self.steps {
             let mark = if step.is_chosen { " ← chosen" } else { "" };
-            add(format!("LM step, {}{mark}", step.form), step.cost, bytes(step.memory as f64));
+            let memory = bytes(step.memory as f64);
+            match step.iterative {
+                Some(iterative) => {
+                    add(format!("LM step, {}", step.form), step.cost, memory.clone());
+                    add(format!("  in training, conjugate gradients{mark}"), iterative, memory);
+                }
+                None => add(format!("LM step, {}{mark}", step.form), step.cost, memory),
+            }
         }
         if let Some((cost, memory)) = self.kronecker {
             let mark = if self.curvature == Curvature::Kronecker { " ← chosen for training" } else { "" };

@@ -40,6 +40,10 @@ impl<'a, T: Real> Trainer<'a, T> {
             self.variables.values_mut().copy_from_slice(&before);
         }
         begun?;
+        run.history.warnings = match self.network.several_ranks() {
+            None => self.unit_warnings(&data),
+            Some(_) => Vec::new(),
+        };
 
         let outcome = self.run_epochs(&mut run, &data, validation.as_ref(), &terms);
         let outcome = match self.snapshot(&run, terms) {

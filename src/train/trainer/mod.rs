@@ -8,6 +8,7 @@ mod ranks;
 mod resume;
 mod run;
 mod step;
+mod units;
 
 use std::path::{Path, PathBuf};
 
