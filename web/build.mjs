@@ -3,13 +3,14 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import { build } from 'esbuild';
 
-import { firstFits } from './first-fits.mjs';
+import { firstFits, frequentFits } from './first-fits.mjs';
 import { gallery } from './page/gallery.js';
 import { binaryen, split } from './split.mjs';
 
@@ -27,14 +28,16 @@ function run(command, args, options = {}) {
 async function module(name, feature, flags) {
   const target = at('wasm', 'target', name);
   const made = join(target, 'wasm32-unknown-unknown', 'release', 'marquardt_web.wasm');
-  // Functions of few callers are not inlined: the split is by functions.
-  const flagsOfRust = [...feature, '-C llvm-args=-inline-threshold=40'].join(' ');
+  // Functions of few callers are not inlined: the split is by functions. Data stay apart for it, and files have names that are the same elsewhere.
+  const home = process.env.CARGO_HOME ?? join(homedir(), '.cargo');
+  const shortened = [join(here, '..'), join(home, 'registry', 'src')].map(path => `--remap-path-prefix=${path}${sep}=`);
+  const flagsOfRust = [...feature, '-C llvm-args=-inline-threshold=40', '-C link-arg=--no-merge-data-segments', ...shortened].join(' ');
   run('cargo', ['build', '--quiet', '--release', '--locked', '--target', 'wasm32-unknown-unknown', '--target-dir', target], { cwd: at('wasm'), env: { ...process.env, RUSTFLAGS: flagsOfRust } });
   const whole = join(target, 'whole.wasm');
-  binaryen('wasm-opt', flags, made, '-o', whole, '-Oz', '-ocimfs', '40', '-g');
+  binaryen('wasm-opt', flags, made, '-o', whole, '-Oz', '-ocimfs', '40', '-g', '--skip-pass=memory-packing');
   const parts = [`${name}.wasm`, `${name}-rest.wasm`];
-  const { functions, later } = await split(whole, ...parts.map(part => at('package', part)), flags, firstFits);
-  console.log(`${name}: ${functions} functions, ${later} of them in the second part`);
+  const { functions, later, cold } = await split(whole, ...parts.map(part => at('package', part)), flags, firstFits, frequentFits);
+  console.log(`${name}: ${functions} functions, ${later} of them in the second part, and ${cold} parts of others`);
   for (const part of parts) {
     const bytes = readFileSync(at('package', part));
     const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } });

@@ -135,7 +135,7 @@ export function withoutCold(list, places, isRun, channels, call) {
       ...(returns ? [{ label: '$return:', type: functionResults[0], leave: value => ['return', ...value] }] : []),
       ...(falls ? [{ label: null, type: results[0], leave: value => value[0] ?? ['nop'] }] : [])];
     const cost = 12 + 2 * inputs.length + 4 * outputs.length + 6 * Math.max(0, exits.length - 1) + 2 * exits.filter(one => one.type).length;
-    if (size * BYTES < cost + 16) return null;
+    if (size * BYTES < cost + 6) return null;
 
     // The last way out is number 0.
     const number = index => String(exits.length - 1 - index);

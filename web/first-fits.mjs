@@ -2,6 +2,7 @@
 // arrays. Each has an instance of its own: some functions are called by the first fit alone.
 import { EXAMPLES } from './page/examples.js';
 import { fresh, settingsOf } from './page/state.js';
+import { FORMULAS, load } from './tests/nist.mjs';
 
 /** Uses the module in these bytes. */
 export async function firstFits(bytes) {
@@ -12,7 +13,7 @@ export async function firstFits(bytes) {
   const table = await parseTable(text(), { name: file });
   const numbers = table.columns.filter(column => column.numbers).map(column => column.name);
   const state = { ...fresh(), ...settings, table, roles: { ...fresh().roles, x: [numbers[0]], y: numbers[1], ...roles } };
-  await fitTable(text(), { name: file, ...settingsOf(state) });
+  await fitTable(text(), { name: file, ...settingsOf(state), formats: ['json'] });
   await guessTable(text(), { name: file, ...settingsOf({ ...state, options: {} }) });
   const [x, y] = [[0.5, 1, 2, 4, 8, 16], [1.9, 3.1, 4.6, 5.9, 6.9, 7.4]];
   for (const curve of [{ model: 'michaelis_menten' }, { formula: 'v*x/(k + x)', start: { v: 5 } }, { formula: 'v*x/(k + x)', start: { v: 5, k: 2 } }]) {
@@ -20,6 +21,17 @@ export async function firstFits(bytes) {
     const found = await fit({ x, y, ...curve });
     [String(found), found.summary, found.confidenceBand([1, 2]), found.predict([3]), found.covariance, found.residuals].forEach(Boolean);
     found.free();
+  }
+  setModule(null);
+}
+
+/** Fits whose loops should be in one piece. */
+export async function frequentFits(bytes) {
+  const { fit, setModule } = await import('./package/index.js');
+  setModule(await WebAssembly.compile(bytes));
+  for (const name of Object.keys(FORMULAS)) {
+    const { formula, x, y, starts } = load(name);
+    (await fit({ formula, x, y, start: starts[0] })).free();
   }
   setModule(null);
 }

@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { Channels, marked, withoutCold } from './cold.mjs';
+import { dataOfParts } from './data.mjs';
 import { parse, print, typesOf, walk } from './wat.mjs';
 
 const tools = join(dirname(fileURLToPath(import.meta.url)), 'node_modules', 'binaryen', 'bin');
@@ -17,6 +18,9 @@ const FEATURES = ['--enable-bulk-memory', '--enable-sign-ext', '--enable-nontrap
 
 /** Functions that are shorter than a call by the table, in instructions. */
 const SHORT = 20;
+
+/** Visits from which on what is run by frequent fits stays where it is. */
+const OFTEN = 200;
 
 /** Runs a tool of binaryen on a module; `features` are those beyond the ones that all engines have. */
 export function binaryen(tool, features, ...args) {
@@ -43,7 +47,7 @@ async function visits(module, count, features, folder, act) {
 }
 
 /** Writes the two parts of the module in a file; `act` uses the module as first fits do. */
-export async function split(file, first, rest, features, act) {
+export async function split(file, first, rest, features, act, frequent) {
   const folder = mkdtempSync(join(tmpdir(), 'split-'));
   try {
     binaryen('wasm-dis', features, file, '-o', join(folder, 'whole.wat'));
@@ -52,7 +56,8 @@ export async function split(file, first, rest, features, act) {
     const next = { count: 0 };
     const noted = whole.map(one => (one[0] === 'func' ? marked(one, places, next) : one));
     noted.splice(noted.findLastIndex(one => one[0] === 'import') + 1, 0, ['import', '"host"', '"mark"', ['func', '$mark', ['param', 'i32']]]);
-    const visited = await visits(noted, next.count, features, folder, act);
+    const [visited, often] = [await visits(noted, next.count, features, folder, act), await visits(noted, next.count, features, folder, frequent)];
+    const isKept = mark => visited[mark] > 0 || often[mark] >= OFTEN;
 
     const exported = new Set(of(whole, 'export').map(one => one[2][1]));
     const channels = new Channels();
@@ -67,7 +72,7 @@ export async function split(file, first, rest, features, act) {
         (exported.has(name) || size < SHORT ? functions : later).set(name, one);
         continue;
       }
-      const parts = withoutCold(one, places, mark => visited[mark] > 0, channels, (called, values) => ['call', called, ...values]);
+      const parts = withoutCold(one, places, isKept, channels, (called, values) => ['call', called, ...values]);
       functions.set(name, parts.hot);
       parts.cold.forEach(part => { later.set(part[1], part); cold.add(part[1]); });
     }
@@ -109,9 +114,11 @@ export async function split(file, first, rest, features, act) {
     const shared = needed.filter(one => !imported.has(one)).map((one, index) => ({ one, as: `"f${index.toString(36)}"` }));
     const total = String(start + placed.length);
 
+    const { kept, moved } = dataOfParts(of(whole, 'data'), own);
+
     const primary = [
       'module', ...of(whole, 'type'), ...[...types.values()].map(({ name: as, type }) => ['type', as, ['func', ...type]]), ...of(whole, 'import'), ['import', '"host"', `"${name}"`, ['func', '$load']], ...globals,
-      ['global', '$here', ['mut', 'i32'], ['i32.const', '0']], ...of(whole, 'memory'), ...of(whole, 'data'), ['table', table, total, total, 'funcref'], ...of(whole, 'elem'), ...of(whole, 'export'), ['export', '"t"', ['table', table]],
+      ['global', '$here', ['mut', 'i32'], ['i32.const', '0']], ...of(whole, 'memory'), ...kept, ['table', table, total, total, 'funcref'], ...of(whole, 'elem'), ...of(whole, 'export'), ['export', '"t"', ['table', table]],
       ...globals.map((one, index) => ['export', `"g${index}"`, ['global', one[1]]]), ...shared.map(({ one, as }) => ['export', as, ['func', one]]),
       ['func', '$later', ['param', '$place', 'i32'], ['result', 'i32'], ['if', ['i32.eqz', ['global.get', '$here']], ['then', ['call', '$load'], ['global.set', '$here', ['i32.const', '1']]]], ['local.get', '$place']],
       ...own, ...stubs,
@@ -120,7 +127,7 @@ export async function split(file, first, rest, features, act) {
       'module', ...of(whole, 'type'), ['import', `"${name}"`, '"memory"', ['memory', memory, '1']], ['import', `"${name}"`, '"t"', ['table', table, total, 'funcref']],
       ...globals.map((one, index) => ['import', `"${name}"`, `"g${index}"`, ['global', one[1], one[2]]]), ...of(whole, 'import').filter(one => needed.includes(one[3][1])),
       ...shared.map(({ one, as }) => ['import', `"${name}"`, as, ['func', one, ...uses(functions.get(one))]]),
-      ['elem', ['table', table], ['i32.const', String(start)], 'func', ...placed], ...later.values(),
+      ['elem', ['table', table], ['i32.const', String(start)], 'func', ...placed], ...moved, ...later.values(),
     ];
     for (const [module, out] of [[primary, first], [secondary, rest]]) {
       writeFileSync(join(folder, 'part.wat'), print(module));

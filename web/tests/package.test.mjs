@@ -124,6 +124,9 @@ test('tables are read and fitted as by the command', async () => {
   const groups = await fitTable(text, { decimalComma: true, model: 'linear', groupBy: 'plate', share: ['slope'] });
   assert.equal(groups.json.groups.length, 2);
   const enzyme = await fitTable(null);
+  assert.match(enzyme.markdown, /^\|/m);
+  const brief = await fitTable(null, { formats: ['csv'] });
+  assert.deepEqual([brief.csv, brief.json, brief.text, brief.markdown, brief.page.fits.length], [enzyme.csv, undefined, undefined, undefined, 1]);
   assert.match(enzyme.text, /michaelis_menten/);
 });
 

@@ -30,6 +30,7 @@ pub fn answer(exchange: &mut Exchange) -> (String, bool) {
 
 fn run(mut request: Value, exchange: &mut Exchange) -> Result<Value, Failure> {
     let settings = request["settings"].take();
+    output::ask(member(&request, "formats")?);
     match request["do"].as_str().unwrap_or_default() {
         "file" => tables::keep(&request, exchange),
         "table" => tables::read(settings, exchange),
