@@ -1,20 +1,29 @@
-// What is done first with the module, so that its functions are in the part that is loaded first: a fit of the page's first example, and fits of
-// arrays. Each has an instance of its own: some functions are called by the first fit alone.
+// What is done first with the module, so that its functions are in the part that is loaded first. Each has an instance of its own: some functions are
+// called by the first fit alone.
 import { EXAMPLES } from './page/examples.js';
 import { fresh, settingsOf } from './page/state.js';
 import { FORMULAS, load } from './tests/nist.mjs';
 
-/** Uses the module in these bytes. */
-export async function firstFits(bytes) {
-  const { fit, fitTable, guessTable, parseTable, setModule } = await import('./package/index.js');
-  const module = await WebAssembly.compile(bytes);
+const parts = () => import('./package/index.js');
+
+/** A fit of the page's first example, by the module in these bytes. */
+export async function pageFits(bytes) {
+  const { fitTable, guessTable, parseTable, setModule } = await parts();
   const [{ name, file, text, roles, ...settings }] = EXAMPLES;
-  setModule(module);
+  setModule(await WebAssembly.compile(bytes));
   const table = await parseTable(text(), { name: file });
   const numbers = table.columns.filter(column => column.numbers).map(column => column.name);
   const state = { ...fresh(), ...settings, table, roles: { ...fresh().roles, x: [numbers[0]], y: numbers[1], ...roles } };
   await fitTable(text(), { name: file, ...settingsOf(state), formats: ['json'] });
   await guessTable(text(), { name: file, ...settingsOf({ ...state, options: {} }) });
+  setModule(null);
+}
+
+/** Fits of arrays, and that of the page. */
+export async function firstFits(bytes) {
+  await pageFits(bytes);
+  const { fit, setModule } = await parts();
+  const module = await WebAssembly.compile(bytes);
   const [x, y] = [[0.5, 1, 2, 4, 8, 16], [1.9, 3.1, 4.6, 5.9, 6.9, 7.4]];
   for (const curve of [{ model: 'michaelis_menten' }, { formula: 'v*x/(k + x)', start: { v: 5 } }, { formula: 'v*x/(k + x)', start: { v: 5, k: 2 } }]) {
     setModule(module);
@@ -25,9 +34,9 @@ export async function firstFits(bytes) {
   setModule(null);
 }
 
-/** Fits whose loops should be in one piece. */
+/** Fits whose loops should stay in one piece. */
 export async function frequentFits(bytes) {
-  const { fit, setModule } = await import('./package/index.js');
+  const { fit, setModule } = await parts();
   setModule(await WebAssembly.compile(bytes));
   for (const name of Object.keys(FORMULAS)) {
     const { formula, x, y, starts } = load(name);

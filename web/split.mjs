@@ -80,8 +80,8 @@ export async function split(file, first, rest, features, act, frequent) {
     const [, table, size] = of(whole, 'table')[0];
     const [, memory] = of(whole, 'memory')[0];
     const start = Number(size);
-    // The parts of another build do not fit.
-    const name = `rest ${createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 12)}`;
+    // Parts of another build or split do not fit.
+    const name = `rest ${createHash('sha256').update(readFileSync(file)).update([...later.keys()].join()).digest('hex').slice(0, 12)}`;
     const called = lists => {
       const names = new Set();
       for (const list of lists) walk(list, one => { if (one[0] === 'call' || one[0] === 'ref.func') names.add(one[1]); });
