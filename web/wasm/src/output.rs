@@ -33,14 +33,14 @@ pub fn take() -> Map<String, Value> {
     RESULTS.take()
 }
 
-/// Adds a report in the forms that are asked for: text, JSON, Markdown, and the table of parameters as CSV.
+/// Adds a report in the forms that are asked for: text, JSON as a text, Markdown, and the table of parameters as CSV.
 pub fn print(
     _: &FormatArguments,
     render: impl Fn(Format) -> Result<String, Failure>,
     text: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
     if is_asked("json") {
-        put("json", serde_json::from_str(&render(Format::Json)?)?);
+        put("json", render(Format::Json)?.into());
     }
     if is_asked("text") {
         put("text", text().into());
