@@ -6,16 +6,19 @@ import { FORMULAS, load } from './tests/nist.mjs';
 
 const parts = () => import('./package/index.js');
 
-/** A fit of the page's first example, by the module in these bytes. */
+/** Fits of examples as the page asks for them, by the module in these bytes: of the first one with its options and without, and of growth. */
 export async function pageFits(bytes) {
   const { fitTable, guessTable, parseTable, setModule } = await parts();
-  const [{ name, file, text, roles, ...settings }] = EXAMPLES;
-  setModule(await WebAssembly.compile(bytes));
-  const table = await parseTable(text(), { name: file });
-  const numbers = table.columns.filter(column => column.numbers).map(column => column.name);
-  const state = { ...fresh(), ...settings, table, roles: { ...fresh().roles, x: [numbers[0]], y: numbers[1], ...roles } };
-  await fitTable(text(), { name: file, ...settingsOf(state), formats: ['json'] });
-  await guessTable(text(), { name: file, ...settingsOf({ ...state, options: {} }) });
+  const module = await WebAssembly.compile(bytes);
+  const [enzyme, growth] = ['enzyme.csv', 'growth.csv'].map(file => EXAMPLES.find(example => example.file === file));
+  for (const { name, file, text, roles, ...settings } of [enzyme, { ...enzyme, options: {} }, growth]) {
+    setModule(module);
+    const table = await parseTable(text(), { name: file });
+    const numbers = table.columns.filter(column => column.numbers).map(column => column.name);
+    const state = { ...fresh(), ...settings, table, roles: { ...fresh().roles, x: [numbers[0]], y: numbers[1], ...roles } };
+    await fitTable(text(), { name: file, ...settingsOf(state), formats: ['json'] });
+    await guessTable(text(), { name: file, ...settingsOf({ ...state, options: {} }) });
+  }
   setModule(null);
 }
 

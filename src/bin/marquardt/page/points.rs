@@ -125,7 +125,9 @@ mod tests {
 
     #[test]
     fn digits_of_numbers() {
-        for value in [1.0, -0.0, 123_456.789, -9.999_999_6e-3, 1e-300, 2.5e300, 6.02e23, 1e15, -7.1e-16, 999.999_999, 5e-324] {
+        for value in
+            [1.0, -0.0, 123_456.789, -9.999_999_6e-3, 1e-300, 2.5e300, 6.02e23, 1e15, -7.1e-16, 999.999_999, 5e-324]
+        {
             for digits in [4, 6, 9, 17] {
                 let text: f64 = format!("{value:.*e}", digits - 1).parse().expect("a number");
                 let found = rounded(value, digits).as_f64().expect("a number");
