@@ -2,14 +2,15 @@
 // --page takes the module as it was built before; --quick leaves out the one for engines without SIMD.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import { build } from 'esbuild';
 
-import { firstFits } from './first-fits.mjs';
+import { firstFits, frequentFits, pageFits } from './first-fits.mjs';
 import { gallery } from './page/gallery.js';
 import { binaryen, split } from './split.mjs';
 
@@ -27,18 +28,32 @@ function run(command, args, options = {}) {
 async function module(name, feature, flags) {
   const target = at('wasm', 'target', name);
   const made = join(target, 'wasm32-unknown-unknown', 'release', 'marquardt_web.wasm');
-  // Functions of few callers are not inlined: the split is by functions.
-  const flagsOfRust = [...feature, '-C llvm-args=-inline-threshold=40'].join(' ');
+  // Functions of few callers are not inlined: the split is by functions. Data stay apart for it, and files have names that are the same elsewhere.
+  const home = process.env.CARGO_HOME ?? join(homedir(), '.cargo');
+  const shortened = [join(here, '..'), join(home, 'registry', 'src')].map(path => `--remap-path-prefix=${path}${sep}=`);
+  const flagsOfRust = [...feature, '-C llvm-args=-inline-threshold=40', '-C link-arg=--no-merge-data-segments', ...shortened].join(' ');
   run('cargo', ['build', '--quiet', '--release', '--locked', '--target', 'wasm32-unknown-unknown', '--target-dir', target], { cwd: at('wasm'), env: { ...process.env, RUSTFLAGS: flagsOfRust } });
   const whole = join(target, 'whole.wasm');
-  binaryen('wasm-opt', flags, made, '-o', whole, '-Oz', '-ocimfs', '40', '-g');
-  const parts = [`${name}.wasm`, `${name}-rest.wasm`];
-  const { functions, later } = await split(whole, ...parts.map(part => at('package', part)), flags, firstFits);
-  console.log(`${name}: ${functions} functions, ${later} of them in the second part`);
-  for (const part of parts) {
-    const bytes = readFileSync(at('package', part));
+  binaryen('wasm-opt', flags, made, '-o', whole, '-Oz', '-ocimfs', '40', '-g', '--skip-pass=memory-packing');
+  const page = pageParts(name);
+  mkdirSync(page, { recursive: true });
+  // The page begins with less than the package, which fits arrays.
+  await splitOf('package', whole, name, at('package'), flags, firstFits, frequentFits);
+  await splitOf('page', whole, name, page, flags, pageFits, async () => {});
+}
+
+/** Where the parts of a module are that the page loads. */
+const pageParts = name => at('wasm', 'target', name, 'page');
+
+/** Splits a module, and prints the sizes of its parts. */
+async function splitOf(title, whole, name, folder, flags, first, frequent) {
+  const files = [`${name}.wasm`, `${name}-rest.wasm`].map(part => join(folder, part));
+  const { functions, later, cold } = await split(whole, ...files, flags, first, frequent);
+  console.log(`${name} of the ${title}: ${functions} functions, ${later} of them in the second part, and ${cold} parts of others`);
+  for (const file of files) {
+    const bytes = readFileSync(file);
     const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } });
-    console.log(`${part}: ${bytes.length} bytes, gzip ${gzipSync(bytes, { level: 9 }).length}, brotli ${brotli.length}`);
+    console.log(`${basename(file)} of the ${title}: ${bytes.length} bytes, gzip ${gzipSync(bytes, { level: 9 }).length}, brotli ${brotli.length}`);
   }
 }
 
@@ -71,7 +86,7 @@ await build({ ...bundle, entryPoints: { style: at('page', 'style.css') }, plugin
 writeFileSync(join(out, 'models.json'), JSON.stringify(await gallery(await import('./package/index.js'))));
 writeFileSync(join(out, 'report.json'), JSON.stringify({ page: partOf('page.html'), style: partOf('page.css'), script: scripts.join('') }));
 for (const name of ['index.html', 'icon.svg', 'manifest.webmanifest', 'manifest.json', '404.html'].filter(name => readdirSync(at('page')).includes(name))) copyFileSync(at('page', name), join(out, name));
-for (const name of ['marquardt', 'marquardt-plain'].flatMap(name => [`${name}.wasm`, `${name}-rest.wasm`]).filter(name => readdirSync(at('package')).includes(name))) copyFileSync(at('package', name), join(out, name));
+for (const name of ['marquardt', 'marquardt-plain'].filter(name => existsSync(pageParts(name)))) for (const part of readdirSync(pageParts(name))) copyFileSync(join(pageParts(name), part), join(out, part));
 
 // The files by which the page works without a network, under a name that changes with them.
 const files = readdirSync(out).sort();

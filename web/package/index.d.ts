@@ -236,7 +236,11 @@ export interface Table {
 
 export type Data = string | Uint8Array | ArrayBuffer;
 /** Options of `marquardt fit` by their names, in camel case or with hyphens. */
-export type TableOptions = Record<string, any> & Watching & { name?: string };
+export type TableOptions = Record<string, any> & Watching & {
+  name?: string;
+  /** Forms of the report that the answer has; all by default. */
+  formats?: readonly ('json' | 'text' | 'markdown' | 'csv')[];
+};
 
 export function fit(options: FitOptions): Promise<Fit>;
 export function fitMany(options: ManyOptions): Promise<ManyFits>;

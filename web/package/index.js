@@ -337,19 +337,28 @@ export async function parseTable(data, options = {}) {
   return { ...answer, lines: result(0), columns };
 }
 
-/** Fits columns of a table with the options of `marquardt fit`; the answer has its JSON, its report as text, and the data of its page. */
+/** An answer whose parts in JSON are texts. */
+function read(answer) {
+  for (const name of ['json', 'page']) if (name in answer) answer[name] = JSON.parse(answer[name]);
+  return answer;
+}
+
+/**
+ * Fits columns of a table with the options of `marquardt fit`; the answer has the data of its page, and its report in `formats`: `json`, `text`,
+ * `markdown` and `csv`, all of them by default.
+ */
 export async function fitTable(data, options = {}) {
   const current = await engine();
-  const { name = 'data.csv', signal, onProgress, ...rest } = options;
+  const { name = 'data.csv', formats, signal, onProgress, ...rest } = options;
   const file = data == null ? {} : { file: keep(current, data, name) };
-  return run(current, { signal, onProgress }, { do: 'fit', settings: { ...settings(rest), ...file } }).answer;
+  return read(run(current, { signal, onProgress }, { do: 'fit', formats, settings: { ...settings(rest), ...file } }).answer);
 }
 
 /** Compares models of columns of a table, as `marquardt compare` does. */
 export async function compareTable(data, options = {}) {
   const current = await engine();
-  const { name = 'data.csv', signal, onProgress, ...rest } = options;
-  return run(current, { signal, onProgress }, { do: 'compare', settings: { ...settings(rest), file: keep(current, data, name) } }).answer;
+  const { name = 'data.csv', formats, signal, onProgress, ...rest } = options;
+  return read(run(current, { signal, onProgress }, { do: 'compare', formats, settings: { ...settings(rest), file: keep(current, data, name) } }).answer);
 }
 
 /** The curve and the columns that options mean, with starts of the parameters. */

@@ -22,6 +22,8 @@ const OF_PARAMETERS = {
   prior: value => (isList(value) ? `${number(value[0])}~${number(value[1])}` : String(value)),
   range,
   derive: String,
+  ode: String,
+  initial: value => number(value),
 };
 
 /** Names of options in other packages, and here. */

@@ -42,9 +42,17 @@ export function createWorker(url = new URL('./thread.js', import.meta.url)) {
     return made;
   };
 
+  const started = () => {
+    const made = begin();
+    made.catch(() => { if (thread === made) thread = null; });
+    return made;
+  };
+  // At once: it loads the module before the first request.
+  thread = started();
+
   async function request(name, args, { signal, onProgress } = {}) {
     signal?.throwIfAborted();
-    const made = await (thread ??= begin());
+    const made = await (thread ??= started());
     const id = ++count;
     return new Promise((resolve, reject) => {
       const abort = () => {

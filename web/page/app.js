@@ -1,4 +1,4 @@
-import { createWorker } from '../package/worker.js';
+import { worker } from './fits.js';
 import { button, make, theme } from 'report';
 import { answerOf, empty, failure } from './answer.js';
 import { dataSection } from './data-section.js';
@@ -13,7 +13,6 @@ import { fresh, settingsOf, tableOptions, textOf } from './state.js';
 const PAUSE = 120;
 const PATIENCE = 1500;
 
-const worker = createWorker(new URL('./thread.js', location.href));
 const state = fresh();
 const voice = document.getElementById('voice');
 const answer = document.getElementById('answer');
@@ -100,7 +99,7 @@ async function fit() {
   try {
     const text = textOf(state);
     const settings = settingsOf(state);
-    const found = await worker.fitTable(text, { name: state.source.name, ...settings, signal: own.controller.signal, ...progress });
+    const found = await worker.fitTable(text, { name: state.source.name, ...settings, formats: ['json'], signal: own.controller.signal, ...progress });
     state.guesses ??= guessesOf(found) ?? (await guess(text));
     sections[2].show();
     if (!own.isOld) {

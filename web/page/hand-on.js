@@ -90,16 +90,14 @@ export function handOn(found, { state, say, worker }) {
     history.replaceState(null, '', `#${fragment}`);
     await copy(location.href, 'Link, with the data');
   };
-  const residuals = async () => {
-    const { residuals: text } = await worker.fitTable(textOf(state), { name: file, ...settings, residuals: true });
-    save(`${base}-residuals.csv`, text, 'text/csv');
-  };
+  /** Fits once more, for tables that the page does not show. */
+  const again = options => worker.fitTable(textOf(state), { name: file, ...settings, ...options });
   const files = [
     ['Report (HTML)', async () => save(`${base}.html`, await reportOfPage(found.page, command), 'text/html')],
     ['Picture (SVG)', async () => save(`${base}.svg`, pictureOfPage()[0], 'image/svg+xml')],
     ['Picture (PNG)', async () => save(`${base}.png`, await pixelsOfPage())],
-    ['Parameters (CSV)', async () => save(`${base}-parameters.csv`, found.csv, 'text/csv')],
-    ['Residuals (CSV)', residuals],
+    ['Parameters (CSV)', async () => save(`${base}-parameters.csv`, (await again({ formats: ['csv'] })).csv, 'text/csv')],
+    ['Residuals (CSV)', async () => save(`${base}-residuals.csv`, (await again({ formats: [], residuals: true })).residuals, 'text/csv')],
     ['All (JSON)', async () => save(`${base}.json`, JSON.stringify(found.json, null, 1), 'application/json')],
   ];
   const buttons = make('div', { class: 'tools' }, button('Copy a link', doing('Link', link), { id: 'link' }), ...files.map(([name, act]) => button(name, doing(name, act))));

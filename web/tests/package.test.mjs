@@ -124,7 +124,25 @@ test('tables are read and fitted as by the command', async () => {
   const groups = await fitTable(text, { decimalComma: true, model: 'linear', groupBy: 'plate', share: ['slope'] });
   assert.equal(groups.json.groups.length, 2);
   const enzyme = await fitTable(null);
+  assert.match(enzyme.markdown, /^\|/m);
+  const brief = await fitTable(null, { formats: ['csv'] });
+  assert.deepEqual([brief.csv, brief.json, brief.text, brief.markdown, brief.page.fits.length], [enzyme.csv, undefined, undefined, undefined, 1]);
   assert.match(enzyme.text, /michaelis_menten/);
+});
+
+test('differential equations are fitted to a table', async () => {
+  const hours = [0.5, 1, 2, 4, 6, 9, 12];
+  const [ka, ke, v] = [0.8, 0.25, 20];
+  // What a dose of 100 gives in one compartment with absorption.
+  const rows = hours.map(t => `${t},${(100 * ka / (v * (ka - ke))) * (Math.exp(-ke * t) - Math.exp(-ka * t))}`);
+  const equations = { ode: { gut: '-ka*gut', blood: 'ka*gut - ke*blood' }, initial: { gut: 100, blood: 0 }, observe: ['blood/v'], start: { ke: 0.1, v: 10 } };
+  const found = await fitTable(`hours,conc\n${rows.join('\n')}\n`, equations);
+  found.json.parameters.forEach(({ name, value }) => near(value, { ka, ke, v }[name], 1e-5));
+  assert.equal(found.json.model, "conc = blood/v with gut' = -ka*gut, blood' = ka*gut - ke*blood");
+  const table = 'x,y\n0,1\n1,2\n2,3\n3,5\n';
+  await assert.rejects(fitTable(table, { ...equations, model: 'linear' }), /"ode" and "model" exclude each other/);
+  await assert.rejects(fitTable(table, { model: 'linear', stiff: true }), /need "ode"/);
+  await assert.rejects(fitTable(table, { ode: ['y2=-k*y2'] }), /the state "y2" has no initial value/);
 });
 
 test('errors name what is wrong', async () => {

@@ -220,10 +220,21 @@ pub struct OutputArguments {
 #[derive(Debug, Clone, Default)]
 pub struct SettingsArguments;
 
+/// Differential equations; `initial` to `stiff` mean something with `ode` alone.
+#[derive(Debug, Clone)]
+pub struct EquationArguments {
+    pub ode: Vec<NamedValue<String>>,
+    pub initial: Vec<NamedValue<String>>,
+    pub observe: Vec<String>,
+    pub initial_time: f64,
+    pub stiff: bool,
+}
+
 #[derive(Debug, Clone)]
 pub struct FitArguments {
     pub data: DataArguments,
     pub curve: CurveArguments,
+    pub equations: EquationArguments,
     pub method: MethodArguments,
     pub outliers: Option<f64>,
     pub profile: bool,
@@ -249,6 +260,13 @@ impl FitArguments {
                 model: options.text("model")?,
                 formula: options.text("formula")?,
                 parameters: ParameterArguments::of(&mut options)?,
+            },
+            equations: EquationArguments {
+                ode: options.each("ode", false, assignments::tie)?,
+                initial: options.each("initial", false, assignments::tie)?,
+                observe: options.repeated("observe")?,
+                initial_time: options.value("initial-time", "")?.unwrap_or_default(),
+                stiff: options.switch("stiff")?,
             },
             method: MethodArguments::of(&mut options)?,
             outliers: options.value("outliers", "0.01")?,
@@ -282,7 +300,16 @@ impl FitArguments {
             settings: SettingsArguments,
         };
         options.finish()?;
+        let equations = &arguments.equations;
+        let has_ode = !equations.ode.is_empty();
+        if !has_ode && (!equations.initial.is_empty() || !equations.observe.is_empty() || equations.stiff) {
+            return Err(Failure::new("\"initial\", \"observe\" and \"stiff\" need \"ode\""));
+        }
         let conflicts = [
+            ("ode", has_ode, "model", arguments.curve.model.is_some()),
+            ("ode", has_ode, "formula", arguments.curve.formula.is_some()),
+            ("ode", has_ode, "group-by", arguments.groups.group_by.is_some()),
+            ("ode", has_ode, "derive-all", arguments.derive_all),
             ("model", arguments.curve.model.is_some(), "formula", arguments.curve.formula.is_some()),
             ("sigma", arguments.data.sigma.is_some(), "weights", arguments.data.weights.is_some()),
             ("outliers", arguments.outliers.is_some(), "robust", arguments.method.robust.is_some()),

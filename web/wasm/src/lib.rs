@@ -20,6 +20,8 @@ mod curve;
 mod curve_fit;
 #[path = "../../../src/bin/marquardt/data.rs"]
 mod data;
+#[path = "../../../src/bin/marquardt/equations.rs"]
+mod equations;
 #[path = "../../../src/bin/marquardt/failure.rs"]
 mod failure;
 #[path = "../../../src/bin/marquardt/fit.rs"]

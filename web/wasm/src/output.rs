@@ -11,6 +11,16 @@ use crate::table::{Format, ResultTable};
 
 thread_local! {
     static RESULTS: RefCell<Map<String, Value>> = RefCell::new(Map::new());
+    static FORMS: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Sets the forms in which reports are asked for; `None` means all.
+pub fn ask(forms: Option<Vec<String>>) {
+    FORMS.set(forms);
+}
+
+fn is_asked(form: &str) -> bool {
+    FORMS.with_borrow(|forms| forms.as_ref().is_none_or(|forms| forms.iter().any(|asked| asked == form)))
 }
 
 /// Adds a result.
@@ -23,16 +33,23 @@ pub fn take() -> Map<String, Value> {
     RESULTS.take()
 }
 
-/// Adds a report: as text, JSON, Markdown, and the table of parameters as CSV.
+/// Adds a report in the forms that are asked for: text, JSON as a text, Markdown, and the table of parameters as CSV.
 pub fn print(
     _: &FormatArguments,
     render: impl Fn(Format) -> Result<String, Failure>,
     text: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
-    put("json", serde_json::from_str(&render(Format::Json)?)?);
-    put("text", text().into());
-    put("markdown", render(Format::Markdown)?.into());
-    put("csv", render(Format::Csv)?.into());
+    if is_asked("json") {
+        put("json", render(Format::Json)?.into());
+    }
+    if is_asked("text") {
+        put("text", text().into());
+    }
+    for (name, format) in [("markdown", Format::Markdown), ("csv", Format::Csv)] {
+        if is_asked(name) {
+            put(name, render(format)?.into());
+        }
+    }
     Ok(())
 }
 

@@ -105,5 +105,36 @@ pub fn quantiles<'p>(points: impl Iterator<Item = &'p Points>) -> Value {
 
 /// Rounds to significant digits; null if the value is not finite.
 pub fn rounded(value: f64, digits: usize) -> Value {
-    format!("{value:.*e}", digits - 1).parse::<f64>().map_or(Value::Null, Value::from)
+    // These digits are the value's own.
+    if digits >= 17 || value == 0.0 {
+        return Value::from(value);
+    }
+    // Numbers are drawn by the thousand: no text is made of them where powers of ten are exact.
+    let power = digits as i32 - 1 - value.abs().log10().floor() as i32;
+    let scale = 10_f64.powi(power.abs());
+    match power {
+        0..=22 => Value::from((value * scale).round() / scale),
+        -22..0 => Value::from((value / scale).round() * scale),
+        _ => format!("{value:.*e}", digits - 1).parse::<f64>().map_or(Value::Null, Value::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_of_numbers() {
+        for value in
+            [1.0, -0.0, 123_456.789, -9.999_999_6e-3, 1e-300, 2.5e300, 6.02e23, 1e15, -7.1e-16, 999.999_999, 5e-324]
+        {
+            for digits in [4, 6, 9, 17] {
+                let text: f64 = format!("{value:.*e}", digits - 1).parse().expect("a number");
+                let found = rounded(value, digits).as_f64().expect("a number");
+                assert!((found - text).abs() <= 2e-16 * text.abs(), "{value} to {digits} digits: {found}");
+            }
+        }
+        assert_eq!([f64::NAN, f64::INFINITY].map(|value| rounded(value, 6)), [Value::Null, Value::Null]);
+        assert_eq!(rounded(0.1 + 0.2, 6).to_string(), "0.3");
+    }
 }

@@ -30,10 +30,15 @@ pub fn answer(exchange: &mut Exchange) -> (String, bool) {
 
 fn run(mut request: Value, exchange: &mut Exchange) -> Result<Value, Failure> {
     let settings = request["settings"].take();
+    output::ask(member(&request, "formats")?);
     match request["do"].as_str().unwrap_or_default() {
         "file" => tables::keep(&request, exchange),
         "table" => tables::read(settings, exchange),
-        "fit" => ended(crate::fit::run(&crate::arguments::FitArguments::of(settings)?)?),
+        "fit" => {
+            let arguments = crate::arguments::FitArguments::of(settings)?;
+            let is_of_equations = !arguments.equations.ode.is_empty();
+            ended(if is_of_equations { crate::equations::run(&arguments) } else { crate::fit::run(&arguments) }?)
+        }
         "compare" => ended(crate::compare::run(&crate::arguments::CompareArguments::of(settings)?)?),
         "models" => Ok(curves::models()),
         "names" => curves::names(&request),
