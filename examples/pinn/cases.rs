@@ -57,11 +57,15 @@ pub struct Case {
     pub default_steps: usize,
 }
 
-/// Every weight and bias is normal with the standard deviation 0.1.
-fn small(inputs: usize, hidden: &[usize], seedless: Initializer) -> Sequential<f64> {
-    let dense = |units| Dense::new(units).with_initializer(seedless).with_bias_initializer(seedless);
-    let layers = hidden.iter().fold(Sequential::new(inputs), |layers, &units| layers.push(dense(units)).tanh());
-    layers.push(dense(1))
+/// Normal weights and biases: of hidden layers with the standard deviation 1, so that the bends of the units spread over the domain, and
+/// of the output with 0.3.
+fn spread(inputs: usize, hidden: &[usize]) -> Sequential<f64> {
+    let dense = |units, std| {
+        let normal = Initializer::Normal { std };
+        Dense::new(units).with_initializer(normal).with_bias_initializer(normal)
+    };
+    let layers = hidden.iter().fold(Sequential::new(inputs), |layers, &units| layers.push(dense(units, 1.0)).tanh());
+    layers.push(dense(1, 0.3))
 }
 
 /// Glorot's normal weights, and no biases at the start.
@@ -69,8 +73,6 @@ fn glorot(inputs: usize, hidden: &[usize]) -> Sequential<f64> {
     let start = Sequential::new(inputs).with_initializer(Initializer::GlorotNormal);
     hidden.iter().fold(start, |layers, &units| layers.dense(units).tanh()).dense(1)
 }
-
-const E: Initializer = Initializer::Normal { std: 0.1 };
 
 fn unit(dimensions: usize) -> Result<Domain<f64>, PhysicsError> {
     Domain::new(&vec![(0.0, 1.0); dimensions])
@@ -110,8 +112,8 @@ type Made = Result<Case, Box<dyn std::error::Error>>;
 fn poisson2d(seed: u64) -> Made {
     let (domain, mut variables) = (unit(2)?, Variables::new());
     let mut equations = Equations::new(&["x", "y"])?;
-    let field = equations.network(&small(2, &[32], E), &mut variables, seed)?;
-    equations.term("equation", domain.interior_grid(&[28, 28]), 1.0, |at| {
+    let field = equations.network(&spread(2, &[32]), &mut variables, seed)?;
+    equations.term("equation", domain.grid(&[28, 28]), 1.0, |at| {
         let (x, y) = (at.coordinate("x"), at.coordinate("y"));
         (at.field(field).laplacian() + 2.0 * PI * PI * (PI * x).sin() * (PI * y).sin()).into()
     })?;
@@ -132,8 +134,8 @@ fn poisson2d(seed: u64) -> Made {
 fn heat(seed: u64) -> Made {
     let (domain, mut variables) = (unit(2)?, Variables::new());
     let mut equations = Equations::new(&["t", "x"])?;
-    let field = equations.network(&small(2, &[64], E), &mut variables, seed)?;
-    equations.term("equation", domain.interior_grid(&[28, 28]), 1.0, |at| {
+    let field = equations.network(&spread(2, &[64]), &mut variables, seed)?;
+    equations.term("equation", domain.grid(&[28, 28]), 1.0, |at| {
         let u = at.field(field);
         (u.t() - 0.25 * u.xx()).into()
     })?;
@@ -156,7 +158,7 @@ fn heat(seed: u64) -> Made {
 fn nonlinear1d(seed: u64) -> Made {
     let (domain, mut variables) = (Domain::new(&[(-1.0, 1.0)])?, Variables::new());
     let mut equations = Equations::new(&["x"])?;
-    let field = equations.network(&small(1, &[32], E), &mut variables, seed)?;
+    let field = equations.network(&spread(1, &[32]), &mut variables, seed)?;
     equations.term("equation", domain.grid(&[200]), 2.0, |at| {
         let (u, exact) = (at.field(field), (PI * at.coordinate("x")).cos());
         (u.powi(3) - u.xx() - (PI * PI * exact + exact.powi(3))).into()
@@ -180,7 +182,7 @@ fn poisson5d(seed: u64) -> Made {
     let (domain, mut variables) = (unit(5)?, Variables::new());
     let names = ["a", "b", "c", "d", "e"];
     let mut equations = Equations::new(&names)?;
-    let field = equations.network(&small(5, &[64], E), &mut variables, seed)?;
+    let field = equations.network(&spread(5, &[64]), &mut variables, seed)?;
     equations.term("equation", domain.sample(4000, Sampling::Uniform(seed)), 1.0, |at| {
         let sines = names.map(|name| (PI * at.coordinate(name)).sin());
         let sum = sines.into_iter().reduce(|sum, sine| sum + sine).expect("there are five");

@@ -59,6 +59,10 @@
 //!   number of weights: a few hundred to a few thousand are right. One wide layer often does better than several.
 //! - A small loss is no proof: where points are too few for a steep solution, residuals vanish at the points alone.
 //!   [`Solution`] reports the residual at points that were held out, which then is far larger.
+//! - An equation needs points on the boundary too ([`Domain::grid`], not [`Domain::interior_grid`]): beyond the last points its residual
+//!   grows. First weights and biases of hidden layers with a standard deviation near 1, over coordinates in a range of about 1, bend the
+//!   units inside the domain; 0.1 leaves them straight. With both, the heat equation of the example `pinn` ends with an 18th of the
+//!   error, and Poisson's with a 38th, after as many steps.
 //! - Sharp fronts need points where they are: see [`Points::map`].
 //! - Activations must be smooth, such as `tanh`, `sin` or `silu`. ReLU has no second derivative and is refused by name.
 //!

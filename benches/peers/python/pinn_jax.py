@@ -48,6 +48,11 @@ def interior(*counts, lower=0.0, upper=1.0):
     return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
 
+def with_ends(*counts):
+    axes = [np.linspace(0.0, 1.0, count) for count in counts]
+    return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+
+
 def side(axis, value, count, lower=0.0, upper=1.0):
     points = np.empty((count, 2))
     points[:, axis], points[:, 1 - axis] = value, np.linspace(lower, upper, count)
@@ -65,16 +70,16 @@ def value(u, du, s, p):
 def poisson2d():
     exact = lambda p: jnp.sin(PI * p[..., 0]) * jnp.sin(PI * p[..., 1])
     inside = lambda u, du, s, p: s + 2 * PI**2 * exact(p)
-    terms = [(interior(28, 28), 1.0, inside), (sides(29), 4.0, value)]
-    return Case([2, 32, 1], "small", [1.0, 1.0], terms, exact, interior(198, 198))
+    terms = [(with_ends(28, 28), 1.0, inside), (sides(29), 4.0, value)]
+    return Case([2, 32, 1], "spread", [1.0, 1.0], terms, exact, interior(198, 198))
 
 
 def heat():
     exact = lambda p: jnp.exp(-0.25 * PI**2 * p[..., 0]) * jnp.sin(PI * p[..., 1])
     walls = np.concatenate([side(1, 0.0, 29), side(1, 1.0, 29)])
     start = lambda u, du, s, p: u - jnp.sin(PI * p[1])
-    terms = [(interior(28, 28), 1.0, lambda u, du, s, p: du[0] - s), (side(0, 0.0, 29), 1.0, start), (walls, 1.0, value)]
-    return Case([2, 64, 1], "small", [0.0, 0.25], terms, exact, interior(198, 198))
+    terms = [(with_ends(28, 28), 1.0, lambda u, du, s, p: du[0] - s), (side(0, 0.0, 29), 1.0, start), (walls, 1.0, value)]
+    return Case([2, 64, 1], "spread", [0.0, 0.25], terms, exact, interior(198, 198))
 
 
 def nonlinear1d():
@@ -82,7 +87,7 @@ def nonlinear1d():
     inside = lambda u, du, s, p: u**3 - s - (PI**2 * exact(p) + exact(p) ** 3)
     points = np.linspace(-1.0, 1.0, 200)[:, None]
     terms = [(points, 2.0, inside), (np.array([[-1.0], [1.0]]), 1.0, lambda u, du, s, p: du[0])]
-    return Case([1, 32, 1], "small", [1.0], terms, exact, interior(2000, lower=-1.0))
+    return Case([1, 32, 1], "spread", [1.0], terms, exact, interior(2000, lower=-1.0))
 
 
 def poisson5d():
@@ -93,7 +98,7 @@ def poisson5d():
         walls[50 * k : 50 * (k + 1), k // 2] = k % 2
     inside = lambda u, du, s, p: s + PI**2 * exact(p)
     terms = [(random.random((4000, 5)), 1.0, inside), (walls, 10.0, lambda u, du, s, p: u - exact(p))]
-    return Case([5, 64, 1], "small", [1.0] * 5, terms, exact, random.random((10_000, 5)))
+    return Case([5, 64, 1], "spread", [1.0] * 5, terms, exact, random.random((10_000, 5)))
 
 
 def reaction2d():
@@ -149,8 +154,9 @@ CASES = {case.__name__: case for case in (poisson2d, heat, nonlinear1d, poisson5
 def first_weights(case, seed):
     random, parts = np.random.default_rng(seed), []
     for inputs, units in zip(case.widths, case.widths[1:]):
-        if case.init == "small":
-            parts += [random.normal(0, 0.1, (inputs, units)), random.normal(0, 0.1, units)]
+        if case.init == "spread":
+            std = 0.3 if units == 1 else 1.0
+            parts += [random.normal(0, std, (inputs, units)), random.normal(0, std, units)]
         else:
             parts += [random.normal(0, np.sqrt(2 / (inputs + units)), (inputs, units)), np.zeros(units)]
     return np.concatenate([part.ravel() for part in parts])
