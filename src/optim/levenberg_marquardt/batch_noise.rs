@@ -2,14 +2,18 @@
 
 use crate::real::Real;
 
-/// Steps of the first window; each window is twice as long as the one before.
+/// Steps of the first window, and how much longer each window is than the one before.
 const FIRST_WINDOW: f64 = 10.0;
+const GROWTH: f64 = 1.5;
 
 /// Losses of a window, over those of the window before, from which they no longer fall.
 const STANDS_STILL: f64 = 0.9;
 
-/// Share of the loss of its own minibatch that a step has to remove to fit noise.
-const REMOVED: f64 = 1.0 / 3.0;
+/// Share of the loss of its own minibatch that a step has to remove to fit noise, in the first window that stands still.
+const REMOVED: f64 = 1.0 / 6.0;
+
+/// Least share that counts, however long the losses stand still.
+const LEAST_REMOVED: f64 = 1.0 / 12.0;
 
 /// The rate falls with this power of the steps on noise.
 const EXPONENT: f64 = -0.75;
@@ -31,11 +35,21 @@ pub(super) struct BatchNoise {
     window: f64,
     /// Steps since noise was found, and one; zero before.
     averaged: f64,
+    /// Share that steps of a window that stands still have to remove.
+    removed: f64,
 }
 
 impl Default for BatchNoise {
     fn default() -> Self {
-        BatchNoise { steps: 0.0, losses: 0.0, reductions: 0.0, before: 0.0, window: FIRST_WINDOW, averaged: 0.0 }
+        BatchNoise {
+            steps: 0.0,
+            losses: 0.0,
+            reductions: 0.0,
+            before: 0.0,
+            window: FIRST_WINDOW,
+            averaged: 0.0,
+            removed: REMOVED,
+        }
     }
 }
 
@@ -59,23 +73,26 @@ impl BatchNoise {
         }
         let mean = self.losses / self.steps;
         let stands_still = self.before > 0.0 && mean > STANDS_STILL * self.before;
-        let averaged = if stands_still && self.reductions > REMOVED * self.losses { 1.0 } else { 0.0 };
-        *self = BatchNoise { before: mean, window: 2.0 * self.window, averaged, ..Self::default() };
+        let averaged = if stands_still && self.reductions > self.removed * self.losses { 1.0 } else { 0.0 };
+        // A longer standstill takes less to be one of noise.
+        let removed = if stands_still { (self.removed / 2.0).max(LEAST_REMOVED) } else { REMOVED };
+        *self = BatchNoise { before: mean, window: GROWTH * self.window, averaged, removed, ..Self::default() };
     }
 
     /// State, as numbers to be saved.
-    pub(super) fn numbers(&self) -> [f64; 6] {
-        [self.steps, self.losses, self.reductions, self.before, self.window, self.averaged]
+    pub(super) fn numbers(&self) -> [f64; 7] {
+        [self.steps, self.losses, self.reductions, self.before, self.window, self.averaged, self.removed]
     }
 
     /// The state of saved numbers; `None` for others.
     pub(super) fn from_numbers(numbers: &[f64]) -> Option<Self> {
-        let &[steps, losses, reductions, before, window, averaged] = numbers else { return None };
+        let &[steps, losses, reductions, before, window, averaged, removed] = numbers else { return None };
         let is_state = numbers.iter().all(|number| number.is_finite())
             && averaged >= 0.0
             && window >= FIRST_WINDOW
-            && (0.0..window).contains(&steps);
-        is_state.then_some(BatchNoise { steps, losses, reductions, before, window, averaged })
+            && (0.0..window).contains(&steps)
+            && (LEAST_REMOVED..=REMOVED).contains(&removed);
+        is_state.then_some(BatchNoise { steps, losses, reductions, before, window, averaged, removed })
     }
 }
 
@@ -91,8 +108,11 @@ mod tests {
 
     #[test]
     fn losses_that_do_not_fall_beyond_their_minibatch_shorten_steps() {
-        assert_eq!(rate_after(29, |_| (1.0, 0.2)), 1.0, "there is nothing to compare with yet");
-        assert_eq!(rate_after(30 + 15, |_| (1.0, 0.2)), 0.125);
+        assert_eq!(rate_after(24, |_| (1.0, 0.2)), 1.0, "there is nothing to compare with yet");
+        assert_eq!(rate_after(25 + 15, |_| (1.0, 0.2)), 0.125);
+        // Of steps that remove less, it takes longer to say.
+        assert_eq!(rate_after(47, |_| (1.0, 0.88)), 1.0);
+        assert_eq!(rate_after(48 + 15, |_| (1.0, 0.88)), 0.125);
     }
 
     #[test]
@@ -100,7 +120,8 @@ mod tests {
         let mut noise = BatchNoise::default();
         (0..123).for_each(|_| noise.enter(1.0, 0.9));
         assert_eq!(BatchNoise::from_numbers(&noise.numbers()).map(|noise| noise.numbers()), Some(noise.numbers()));
-        for (index, number) in [(0, 1e99), (0, -1.0), (1, f64::NAN), (3, f64::INFINITY), (4, 1.0), (5, -1.0)] {
+        for (index, number) in [(0, 1e99), (0, -1.0), (1, f64::NAN), (3, f64::INFINITY), (4, 1.0), (5, -1.0), (6, 0.0)]
+        {
             let mut numbers = noise.numbers();
             numbers[index] = number;
             assert!(BatchNoise::from_numbers(&numbers).is_none(), "{numbers:?}");
@@ -114,6 +135,6 @@ mod tests {
         // Each loss is the one after the step before.
         assert_eq!(rate_after(500, |k| (1.0 + 1.0 / (k + 1) as f64, 1.0 + 1.0 / (k + 2) as f64)), 1.0);
         // A large minibatch has room for the noise of few parameters only.
-        assert_eq!(rate_after(500, |_| (1.0, 0.8)), 1.0);
+        assert_eq!(rate_after(5000, |_| (1.0, 0.95)), 1.0);
     }
 }

@@ -62,9 +62,9 @@ impl<T: Real, D> LevenbergMarquardt<T, D> {
 
     /// Whether the learning rate falls once steps fit no more than the noise of their own minibatch; true by default.
     ///
-    /// That is so where steps remove more than a third of the loss of their minibatch, but losses before the steps have not fallen by a tenth over twice as many steps as those
-    /// before (10, 20, 40, …). After `s` more steps the rate is `(1 + s)^(−3/4)` of the one that was set, as in a mean of what the minibatches ask for. Of data without noise, and of minibatches with
-    /// several times as many residuals as parameters, it stays as it is.
+    /// That is so where steps remove more than a sixth of the loss of their minibatch, but losses before the steps have not fallen by a tenth over half as many steps again as those
+    /// before (10, 15, 23, …); a twelfth suffices the second time. After `s` more steps the rate is `(1 + s)^(−3/4)` of the one that was set, as in a mean of what the minibatches ask
+    /// for. Of data without noise, and of minibatches with many times as many residuals as parameters, it stays as it is.
     /// [`DampedStep::learning_rate`](crate::optim::DampedStep::learning_rate) has the rate of a step.
     pub fn with_noise_averaging(mut self, averages_noise: bool) -> Self {
         self.settings.training.averages_noise = averages_noise;
