@@ -48,11 +48,7 @@ impl<T: Real> Collocation<T> {
         if is_cancelled {
             then.settings.max_iterations = 0;
         }
-        let mut report = then.minimize_variables_observed(&mut self.network, variables, observer)?;
-        report.iterations += before.iterations;
-        report.accepted += before.accepted;
-        report.evaluations += before.evaluations;
-        report.elapsed += before.elapsed;
+        let mut report = then.minimize_variables_observed(&mut self.network, variables, observer)?.after(before);
         if is_cancelled {
             report.status = Status::Cancelled;
         }
@@ -66,8 +62,10 @@ impl<T: Real> Collocation<T> {
         let again = then.minimize_variables_observed(&mut self.network, &mut other, observer)?;
         if again.cost < report.cost {
             variables.values_mut().copy_from_slice(other.values());
-            report = again;
+            return Ok(again.after(report));
         }
+        report.evaluations += again.evaluations;
+        report.elapsed += again.elapsed;
         Ok(report)
     }
 
