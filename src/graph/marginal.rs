@@ -8,13 +8,13 @@ use super::error::GraphError;
 use super::least_squares::Active;
 use super::numeric::{NumericCostFunction, NumericDiff};
 use super::problem::Problem;
-use crate::kernels::triangular::absorb_rows;
+use crate::kernels::triangular::{absorb_rows, is_independent};
 use crate::kernels::vector::dot;
 use crate::manifold::Manifold;
 use crate::problem::Evaluated;
 use crate::real::Real;
 
-/// What removed parameter blocks tell of those that remain: `r = R (x ⊟ x̂) + c`, linear in the step from the points `x̂`.
+/// Prior that removed parameter blocks leave for those that remain: `r = R (x ⊟ x̂) + c`, linear in the step from the points `x̂`.
 struct MarginalPrior<T: Real> {
     /// Manifold of each block, and its point `x̂`.
     blocks: Vec<(Arc<dyn Manifold<T>>, Vec<T>)>,
@@ -59,10 +59,8 @@ impl<T: Real> Rows<T> {
         let n = self.width;
         let (mut triangle, mut rotated, mut work) = (vec![T::ZERO; n * n], vec![T::ZERO; n], vec![T::ZERO; n]);
         absorb_rows(&mut triangle, &mut rotated, &mut self.jacobian, &mut self.r, &mut work);
-        let tolerance = T::EPSILON * T::from_f64(8.0 * n as f64);
         for i in 0..removed {
-            let norm = (0..=i).fold(T::ZERO, |sum, k| sum + triangle[k * n + i] * triangle[k * n + i]).sqrt();
-            if triangle[i * n + i].abs() > tolerance * norm {
+            if is_independent(&triangle, n, i) {
                 continue;
             }
             // The row tells nothing of this direction, and belongs to those behind it.

@@ -105,6 +105,16 @@ pub(crate) fn solve_upper_transposed<T: Real>(r: &[T], b: &mut [T]) {
     }
 }
 
+/// Returns true if the diagonal of column `j` of an upper triangle of `n` columns is more than the rounding error of the column, which the columns
+/// before then do not combine to.
+pub(crate) fn is_independent<T: Real>(triangle: &[T], n: usize, j: usize) -> bool {
+    let column = || triangle.iter().skip(j).step_by(n).take(j + 1);
+    // In units of the largest entry the squares neither over- nor underflow.
+    let largest = column().fold(T::ZERO, |largest, &a| largest.max(a.abs()));
+    let norm = largest * column().fold(T::ZERO, |sum, &a| sum + (a / largest).powi(2)).sqrt();
+    triangle[j * n + j].abs() > T::EPSILON * T::from_f64(8.0 * n as f64) * norm
+}
+
 /// Number of columns from which rows are absorbed by many reflections at once.
 const MANY_COLUMNS: usize = 16;
 

@@ -4,7 +4,9 @@ use super::form::LinearForm;
 use super::held::{Held, free_part, is_held};
 use super::model::{Damped, Drawn, IllConditioned, LinearModel, Unsolved, sum_forcing};
 use crate::evaluation::{Along, Costs, Evaluation, Partial, RowSums};
-use crate::kernels::triangular::{absorb_rows, read_triangle, solve_upper, solve_upper_transposed, write_triangle};
+use crate::kernels::triangular::{
+    absorb_rows, is_independent, read_triangle, solve_upper, solve_upper_transposed, write_triangle,
+};
 use crate::kernels::vector::{add_rows_times, add_scaled, dot, scale_twice, scaled_norm};
 use crate::problem::Evaluated;
 use crate::real::Real;
@@ -86,9 +88,7 @@ impl<T: Real, S: Storage<T>> Orthogonal<T, S> {
             }
         }
         step.copy_from_slice(rotated);
-        let column_norm = |j: usize| (0..=j).fold(T::ZERO, |sum, i| sum + damped[i * n + j] * damped[i * n + j]).sqrt();
-        let tolerance = T::EPSILON * T::from_f64(8.0 * n as f64);
-        if (0..n).any(|j| !(damped[j * n + j].abs() > tolerance * column_norm(j))) {
+        if (0..n).any(|j| !is_independent(damped, n, j)) {
             return Err(IllConditioned);
         }
         solve_upper(damped, step);

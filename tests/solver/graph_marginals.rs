@@ -130,6 +130,30 @@ fn open_directions_of_removed_blocks_are_dropped() {
     check::<f32>(1e-5);
 }
 
+/// The prior keeps its minimum at residuals of any size whose squares are beyond the range of the floats.
+#[test]
+fn marginals_do_not_depend_on_the_scale_of_residuals() {
+    fn check<T: Real>(scales: &[f64], tolerance: f64) {
+        for &scale in scales {
+            let mut problem = Problem::<T>::new();
+            let [a, b] = [(); 2].map(|()| problem.add_parameter_block(Euclidean::<2>, &[T::ZERO; 2]).unwrap());
+            let row = |a: [f64; 4], y: f64| (a.map(|a| T::from_f64(scale * a)).to_vec(), T::from_f64(scale * y));
+            let rows = vec![row([1.0, 0.5, 1.0, 0.0], 3.0), row([0.2, 1.0, 0.0, 1.0], 5.0)];
+            problem.add_residual_block(Linear { rows }, vec![a.any(), b.any()]).unwrap();
+            let rows = vec![row([1.0, 1.0, 0.0, 0.0], 1.0), row([1.0, -1.0, 0.0, 0.0], 2.0)];
+            problem.add_residual_block(Linear { rows }, vec![a.any()]).unwrap();
+            let prior = problem.marginalize(&[a.any()]).unwrap().unwrap();
+            // a = (1.5, −0.5), so b = (1.75, 5.2), where the residuals of the prior are zero.
+            problem.set_point(b, &[T::from_f64(1.75), T::from_f64(5.2)]).unwrap();
+            let residuals = problem.residuals(prior).unwrap();
+            assert_eq!(residuals.len(), 2, "{scale:e}");
+            assert!(residuals.iter().all(|r| (r.to_f64() / scale).abs() < tolerance), "{scale:e}: {residuals:?}");
+        }
+    }
+    check::<f64>(&[1e-250, 1e-160, 1e-20, 1.0, 1e20, 1e160, 1e250], 1e-13);
+    check::<f32>(&[1e-30, 1e-22, 1e-10, 1.0, 1e10, 1e22, 1e30], 1e-5);
+}
+
 /// On curved manifolds the prior is what the removed blocks have told, at the points where they were removed.
 #[test]
 fn priors_on_manifolds_keep_the_minimum() {
