@@ -51,7 +51,7 @@ impl CostFunction<f64> for Corner {
     }
 }
 
-/// What is found.
+/// A calibration of one or several cameras.
 struct Calibration {
     /// Intrinsic parameters of each camera, and their standard errors.
     intrinsics: Vec<[Vec<f64>; 2]>,
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// What OpenCV's `calibrateCameraExtended` gives for the same corners, with `CALIB_FIX_K3`.
+    /// The values are those of OpenCV's `calibrateCameraExtended` for the same corners, with `CALIB_FIX_K3`.
     #[test]
     fn a_camera_is_calibrated_as_by_opencv() {
         let [left, _] = views().unwrap();
@@ -172,7 +172,7 @@ mod tests {
         assert_near(&found.distances[0], &expected, 1e-4);
     }
 
-    /// What its `stereoCalibrate` gives.
+    /// The values are those of OpenCV's `stereoCalibrate`.
     #[test]
     fn a_pair_is_calibrated_as_by_opencv() {
         let found = calibrate(&views().unwrap()).unwrap();

@@ -55,7 +55,7 @@ impl CostFunction<f64> for HandEye {
     }
 }
 
-/// What is found.
+/// A calibration, with its errors.
 struct Calibration {
     pattern_from_base: Pose3<f64>,
     camera_from_hand: Pose3<f64>,
@@ -157,7 +157,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 mod tests {
     use super::*;
 
-    /// What SciPy's `least_squares` gives for the same residuals and rounds, from whatever guess; the published solution, by all 88 positions and the pixels
+    /// The values are those of SciPy's `least_squares` for the same residuals and rounds, from whatever guess; the published solution, by all 88 positions and the pixels
     /// of the images, is within a few standard errors.
     #[test]
     fn the_camera_is_where_scipy_finds_it() {

@@ -30,6 +30,20 @@ pub(crate) struct Size {
     pub(crate) truncation: Truncation,
 }
 
+impl Size {
+    /// The size of a problem without a ridge, bounds, blocks and ranks, such as that of a minibatch.
+    pub(crate) fn plain(
+        m: usize,
+        n: usize,
+        group: usize,
+        products: Option<ProductWork>,
+        truncation: Truncation,
+    ) -> Self {
+        let (bounded, blocks, spread) = (false, false, false);
+        Size { m, n, group, products, ridge: Ridge::None, bounded, blocks, spread, truncation }
+    }
+}
+
 /// A ridge `½ Σ w_j x_j²`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ridge {
@@ -59,7 +73,7 @@ pub(crate) struct StandIn {
 }
 
 impl StandIn {
-    /// What may stand in for the factorisation of `m` rows; `None` where its rounds are too few.
+    /// Conjugate gradients in place of the factorisation of `m` rows; `None` where their rounds are too few.
     pub(crate) fn new(work: &ProductWork, m: usize, group: usize) -> Option<Self> {
         let (gram, product) = (work.row_gram?, work.gram_product?);
         let (rows, samples) = (m as f64, (m / group.max(1)) as f64);
@@ -167,17 +181,7 @@ mod tests {
             jacobian: Some(Work::product(rows, columns, 2.0)),
             numbers: m + n,
         };
-        Size {
-            m,
-            n,
-            group: 1,
-            products: Some(products),
-            ridge: Ridge::None,
-            bounded: false,
-            blocks: false,
-            spread: false,
-            truncation: Truncation::default(),
-        }
+        Size::plain(m, n, 1, Some(products), Truncation::default())
     }
 
     #[test]

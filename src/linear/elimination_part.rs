@@ -182,6 +182,21 @@ fn add_couplings<T: Real, const OWN: usize, const KEPT: usize>(sums: &mut [T], r
     }
 }
 
+/// Work on a part that is compiled for the common numbers of columns.
+trait OfShape: Sized {
+    /// The work for this number of eliminated and of kept columns of each residual block; zero if they differ.
+    fn run_sized<const OWN: usize, const KEPT: usize>(self);
+
+    #[inline(always)]
+    fn run_for(self, shape: Option<(usize, usize)>) {
+        match shape {
+            Some((3, 9)) => self.run_sized::<3, 9>(),
+            Some((3, 6)) => self.run_sized::<3, 6>(),
+            _ => self.run_sized::<0, 0>(),
+        }
+    }
+}
+
 /// Carries out an operation on a part. `kept` is `v`, and `own` is the part of `b` for its eliminated blocks.
 pub(super) struct RunPart<'a, T> {
     pub(super) part: &'a mut EliminationPart<T>,
@@ -194,16 +209,12 @@ pub(super) struct RunPart<'a, T> {
 impl<T: Real> Kernel for RunPart<'_, T> {
     #[inline(always)]
     fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        match self.part.shape {
-            Some((3, 9)) => self.run_sized::<3, 9>(),
-            Some((3, 6)) => self.run_sized::<3, 6>(),
-            _ => self.run_sized::<0, 0>(),
-        }
+        let shape = self.part.shape;
+        self.run_for(shape);
     }
 }
 
-impl<T: Real> RunPart<'_, T> {
-    /// The operation for this number of eliminated and of kept columns of each residual block; zero if they differ.
+impl<T: Real> OfShape for RunPart<'_, T> {
     #[inline(always)]
     fn run_sized<const OWN: usize, const KEPT: usize>(self) {
         let RunPart { part, pivots, operation, kept, mut own } = self;
@@ -263,16 +274,12 @@ pub(super) struct DiagonalSums<'a, T> {
 impl<T: Real> Kernel for DiagonalSums<'_, T> {
     #[inline(always)]
     fn run<const _TALL: usize, const _FUSED: bool>(self) {
-        match self.part.shape {
-            Some((3, 9)) => self.run_sized::<3, 9>(),
-            Some((3, 6)) => self.run_sized::<3, 6>(),
-            _ => self.run_sized::<0, 0>(),
-        }
+        let shape = self.part.shape;
+        self.run_for(shape);
     }
 }
 
-impl<T: Real> DiagonalSums<'_, T> {
-    /// The sums for this number of eliminated and of kept columns of each residual block; zero if they differ.
+impl<T: Real> OfShape for DiagonalSums<'_, T> {
     #[inline(always)]
     fn run_sized<const OWN: usize, const KEPT: usize>(self) {
         let DiagonalSums { part, pivots, starts, sums } = self;

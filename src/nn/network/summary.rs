@@ -1,7 +1,7 @@
 //! Summary of a network: its layers, and their cost.
 
 use super::Network;
-use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Ridge, Size, StandIn, Truncation};
+use crate::linear::{LinearForm, LinearSolver, MEMORY_BUDGET, Plan, Size, StandIn, Truncation};
 use crate::nn::BatchError;
 use crate::nn::factor_plan::FactorPlan;
 use crate::nn::factors::Factors;
@@ -126,17 +126,7 @@ impl<T: Real> Network<T> {
             return Vec::new();
         }
         let products = Factors::default().work(self.sweeps.taped(&self.variables), &columns, rows);
-        let size = Size {
-            m,
-            n,
-            group,
-            products,
-            ridge: Ridge::None,
-            bounded: false,
-            blocks: false,
-            spread: false,
-            truncation: Truncation::default(),
-        };
+        let size = Size::plain(m, n, group, products, Truncation::default());
         // A step of training takes conjugate gradients where they are estimated to cost less than the factorisation.
         let stand_in = products.and_then(|work| Some(StandIn::new(&work, m, group)?.work(&work)));
         let chosen = Plan::new::<T>(LinearSolver::Auto, &size, MEMORY_BUDGET).ok().map(|plan| plan.form);

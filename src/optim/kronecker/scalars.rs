@@ -64,7 +64,7 @@ impl Scalars {
         Scalars { length: 1.0, caution: 1.0, increase: 1.0, ..Scalars::default() }
     }
 
-    /// What a report has of them.
+    /// Details for the report of a step.
     pub(super) fn details<T: Real>(&self) -> FactoredStep<T> {
         FactoredStep { damping: T::from_f64(self.damping), length: T::from_f64(self.length) }
     }

@@ -1,7 +1,7 @@
 //! Kronecker factors in place of the exact Gauss–Newton matrix of minibatches.
 
 use super::training::VariableTraining;
-use crate::linear::{LinearSolver, Plan, Ridge, Size};
+use crate::linear::{LinearSolver, Plan, Size};
 use crate::optim::{KroneckerLevenbergMarquardt, Optimizer, OptimizerResult};
 use crate::problem::selected::count;
 use crate::problem::{Objective, Work};
@@ -105,17 +105,7 @@ fn exact_work<T: Real>(settings: &Settings<T>, batch: &mut dyn Objective<T>, var
         return None;
     }
     let products = problem.capabilities().products()?.work(&columns);
-    let size = Size {
-        m,
-        n,
-        group,
-        products,
-        ridge: Ridge::None,
-        bounded: false,
-        blocks: false,
-        spread: false,
-        truncation: settings.truncation,
-    };
+    let size = Size::plain(m, n, group, products, settings.truncation);
     let plan = Plan::new::<T>(settings.linear_solver, &size, settings.memory_budget).ok()?;
     plan.form.work::<T>(&size)
 }

@@ -13,7 +13,7 @@ const LARGE: f64 = 100.0;
 const OFFSET: f64 = 10.0;
 
 impl<T: Real> Trainer<'_, T> {
-    /// What is said of inputs and targets that no normalisation brings to the size of one.
+    /// Warnings of inputs and targets that no normalisation brings to the size of one.
     pub(super) fn unit_warnings(&self, data: &FitData<'_, T>) -> Vec<String> {
         let [inputs, targets] = self.network.unscaled();
         let views = [("input", &data.inputs, inputs), ("target", &data.targets, targets)];
