@@ -192,6 +192,7 @@ mod real;
 mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
+mod shuffle;
 pub mod solver;
 mod special;
 pub mod statistics;

@@ -117,6 +117,33 @@ impl BlockStructure {
         entries.saturating_add(self.columns().saturating_mul(20)).saturating_mul(size_of::<T>())
     }
 
+    /// Most residual blocks on a shortest path from a block of columns to another: a lower bound, by breadth-first searches from a block
+    /// of each connected piece. `residual_blocks` has those that touch each block.
+    pub(super) fn depth(&self, residual_blocks: &Lists<u32>) -> usize {
+        let mut is_seen = vec![false; self.blocks()];
+        let (mut front, mut next, mut deepest) = (Vec::new(), Vec::new(), 0);
+        for start in 0..self.blocks() {
+            if std::mem::replace(&mut is_seen[start], true) {
+                continue;
+            }
+            front.push(start);
+            let mut depth = 0;
+            loop {
+                let touching = front.iter().flat_map(|&block| residual_blocks.of(block));
+                let others = touching.flat_map(|&k| self.touched(k as usize)).map(|&block| block as usize);
+                next.extend(others.filter(|&block| !std::mem::replace(&mut is_seen[block], true)));
+                front.clear();
+                if next.is_empty() {
+                    break;
+                }
+                std::mem::swap(&mut front, &mut next);
+                depth += 1;
+            }
+            deepest = deepest.max(depth);
+        }
+        deepest
+    }
+
     /// Residual blocks that touch each block of columns.
     pub(super) fn residual_blocks_of_all(&self) -> Lists<u32> {
         let blocks_of = |k: usize| self.touched(k).iter().map(move |&block| (block as usize, k as u32));

@@ -135,14 +135,15 @@ pub enum SolveError {
     Hyperparameter(#[from] HyperparameterError),
     /// The workspace exceeds the memory budget.
     #[error(
-        "the solve needs {needed} bytes of memory, but the budget is {budget}: {rows_that_fit} residuals would fit"
+        "the solve needs {needed} bytes of memory, but the memory budget is {budget}{}",
+        if *rows_that_fit > 0 { format!(": {rows_that_fit} residuals would fit") } else { String::new() }
     )]
     MemoryBudget {
         /// Bytes of the form that needs the least memory.
         needed: usize,
         /// Bytes allowed.
         budget: usize,
-        /// Residuals that would fit, in whole groups.
+        /// Residuals that would fit, in whole groups; 0 where that is not counted.
         rows_that_fit: usize,
     },
     /// The chosen form of the linear systems does not support bounds, and the problem has bounds.

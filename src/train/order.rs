@@ -1,18 +1,14 @@
 //! The order of the rows in an epoch.
 
 use chacha20::ChaCha8Rng;
-use chacha20::rand_core::{Rng, SeedableRng};
+use chacha20::rand_core::SeedableRng;
 
 /// Puts `0, 1, 2, …` into the order of an epoch, which depends on the seed and the number of the epoch alone.
 pub(super) fn shuffle(order: &mut [usize], seed: u64, epoch: usize) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(epoch as u64);
     order.iter_mut().enumerate().for_each(|(place, row)| *row = place);
-    for last in (1..order.len()).rev() {
-        // The high half of a product is below the bound, and as even as 64 bits allow.
-        let place = (u128::from(random.next_u64()) * (last as u128 + 1)) >> 64;
-        order.swap(last, place as usize);
-    }
+    crate::shuffle::shuffle(order, &mut random);
 }
 
 #[cfg(test)]

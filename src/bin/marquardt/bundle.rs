@@ -53,6 +53,7 @@ pub fn run(arguments: &BundleArguments) -> Result<Ending, Failure> {
 fn solver(arguments: &BundleArguments) -> BundleSolver {
     let bundles = BundleSolver::new();
     let mut solver = bundles.solver().clone().with_ftol(arguments.ftol).with_cancel_token(interrupt::token());
+    solver = arguments.memory.limit(solver);
     if let Some(iterations) = arguments.max_iterations {
         solver = solver.with_max_iterations(iterations);
     }

@@ -56,6 +56,7 @@ pub fn run(arguments: &GraphArguments) -> Result<Ending, Failure> {
 fn solver(arguments: &GraphArguments) -> PoseGraphSolver {
     let poses = PoseGraphSolver::new();
     let mut solver = poses.solver().clone().with_ftol(arguments.ftol).with_cancel_token(interrupt::token());
+    solver = arguments.memory.limit(solver);
     if let Some(iterations) = arguments.max_iterations {
         solver = solver.with_max_iterations(iterations);
     }

@@ -14,7 +14,7 @@ fn pieces(graph: &PoseGraph) -> Vec<usize> {
         }
         vertex
     }
-    for edge in &graph.edges {
+    for edge in &*graph.edges {
         let [a, b] = edge.vertices.map(|vertex| first_of(&mut earlier, vertex));
         earlier[a.max(b)] = a.min(b);
     }

@@ -297,7 +297,7 @@ impl Reader {
             _ => return Err(GraphFileError::NoEdges),
         };
         let defined = self.merge();
-        let edges = self.take_edges(dimension)?;
+        let edges = self.take_edges(dimension)?.into();
         let fixed = self.take_fixed()?;
         let Reader { vertices, unknown_tags: mut warnings, reordered, rounded, .. } = self;
         if let Tally { line, count: count @ 1.. } = reordered {

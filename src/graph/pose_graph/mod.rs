@@ -17,6 +17,8 @@ mod tests;
 mod warning;
 mod written;
 
+use std::sync::Arc;
+
 use super::GraphError;
 pub use file_error::{GraphFileError, GraphLineError};
 pub use poses::Poses;
@@ -48,7 +50,8 @@ pub use warning::GraphWarning;
 pub struct PoseGraph {
     dimension: Dimension,
     vertices: Vec<Vertex>,
-    edges: Vec<Edge>,
+    /// Shared by the copies of a graph, which differ in its vertices.
+    edges: Arc<[Edge]>,
     fixed: Vec<usize>,
     warnings: Vec<GraphWarning>,
 }

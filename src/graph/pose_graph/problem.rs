@@ -116,7 +116,7 @@ impl PoseGraph {
             }
         }
         let mut edges = Vec::with_capacity(self.edges.len());
-        for edge in &self.edges {
+        for edge in &*self.edges {
             let [a, b] = edge.vertices;
             edges.push(match (&vertices[a], &vertices[b]) {
                 (VertexBlock::Pose(a), VertexBlock::Pose(b)) => {

@@ -7,7 +7,7 @@ use crate::graph::{GraduatedNonConvexity, GraphError, ResidualBlock};
 use crate::manifold::{SE2, SE3};
 use crate::problem::Loss;
 use crate::solver::damping::GainRatio;
-use crate::solver::{LevenbergMarquardt, Report};
+use crate::solver::{LevenbergMarquardt, Report, SolveError};
 
 /// Relative reduction of the cost at which a solve ends, by default.
 const FTOL: f64 = 1e-8;
@@ -108,9 +108,10 @@ impl PoseGraphSolver {
             Start::Best if largest_rotation_error::<P>(graph) > WRAPS => &[Start::Chordal, Start::Spectral],
             _ => &[],
         };
+        let budget = self.solver.settings.memory_budget;
         let mut begin = |start: Start| {
             let mut started = graph.clone();
-            start.place::<P>(&mut started)?;
+            start.place::<P>(&mut started, budget)?;
             built.move_to(&started)?;
             let cost = match &self.graduated {
                 None if start == Start::Given => given_cost,
@@ -121,9 +122,17 @@ impl PoseGraphSolver {
         };
         let mut best = begin(first)?;
         for &start in others {
-            let other = begin(start)?;
+            let other = match begin(start) {
+                // A solve by conjugate gradients may take less.
+                Err(GraphError::Solve(SolveError::MemoryBudget { .. })) => continue,
+                other => other?,
+            };
             if other.0 < best.0 {
                 best = other;
+            }
+            // No edge wraps: the others lead to the same minimum.
+            if largest_rotation_error::<P>(&best.2) <= WRAPS {
+                break;
             }
         }
         let (_, start, started) = best;

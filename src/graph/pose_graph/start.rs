@@ -32,25 +32,26 @@ pub enum Start {
 }
 
 impl Start {
-    /// Moves the vertices of a graph that are not held.
-    pub(super) fn place<P: Poses>(self, graph: &mut PoseGraph) -> Result<(), GraphError> {
+    /// Moves the vertices of a graph that are not held, with linear systems of up to `budget` bytes.
+    pub(super) fn place<P: Poses>(self, graph: &mut PoseGraph, budget: usize) -> Result<(), GraphError> {
         match self {
             Start::Best | Start::Given => return Ok(()),
             Start::Odometry => {
                 follow_odometry(graph);
                 return Ok(());
             }
-            Start::Chordal => relax::<P>(graph, Relaxation::Chordal)?,
-            Start::Spectral => relax::<P>(graph, Relaxation::Spectral)?,
+            Start::Chordal => relax::<P>(graph, Relaxation::Chordal, budget)?,
+            Start::Spectral => relax::<P>(graph, Relaxation::Spectral, budget)?,
         }
-        if largest_rotation_error::<P>(graph) > WRAPS { smooth::<P>(graph) } else { Ok(()) }
+        if largest_rotation_error::<P>(graph) > WRAPS { smooth::<P>(graph, budget) } else { Ok(()) }
     }
 }
 
 /// Solves with an error of the rotations that has no jumps.
-fn smooth<P: Poses>(graph: &mut PoseGraph) -> Result<(), GraphError> {
+fn smooth<P: Poses>(graph: &mut PoseGraph, budget: usize) -> Result<(), GraphError> {
     let Some(mut built) = P::smooth_problem(graph)? else { return Ok(()) };
     let solver = LevenbergMarquardt::new().with_ftol(SMOOTH_FTOL).with_max_iterations(SMOOTH_ITERATIONS);
+    let solver = solver.with_memory_budget(budget);
     built.problem.solve(&solver.with_polish(false))?;
     built.read_into(graph)
 }

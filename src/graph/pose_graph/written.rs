@@ -48,7 +48,7 @@ impl PoseGraph {
         for &vertex in &self.fixed {
             write("FIX", &[self.vertices[vertex].id], &[]);
         }
-        for edge in &self.edges {
+        for edge in &*self.edges {
             let [a, b] = edge.vertices.map(|vertex| self.vertices[vertex].id);
             let ids: &[u64] = if is_point_from_space(edge) { &[a, b, 0] } else { &[a, b] };
             let is_point = self.vertices[edge.vertices[1]].is_point;

@@ -472,6 +472,25 @@ mod tests {
         assert!(product.iter().zip(numbers(sample.pattern.len())).all(|(product, b)| (product - b).abs() < 1e-9));
     }
 
+    /// Poses on a grid in space: nested dissection takes fewer operations than the minimum degree.
+    #[test]
+    fn large_maps_are_dissected() {
+        let side = 13_usize;
+        let steps = [1, side, side * side];
+        let before =
+            |k: usize| steps.into_iter().filter(move |step| k / step % side > 0).map(move |step| (k, k - step));
+        let pairs: Vec<_> = (0..side.pow(3)).flat_map(before).collect();
+        let sample = |size: usize| BlockPattern::new(&vec![size; side.pow(3)], &pairs).unwrap();
+        let pattern = sample(6);
+        let by_degree = SymbolicCholesky::with_last(&pattern, |_| false).unwrap();
+        let dissected = SymbolicCholesky::new(&pattern).unwrap();
+        assert!(dissected.flops() < 0.75 * by_degree.flops(), "{:e}, {:e}", dissected.flops(), by_degree.flops());
+        // A factorisation of few operations does not repay a longer search.
+        let pattern = sample(1);
+        let [plain, by_degree] = [SymbolicCholesky::new(&pattern), SymbolicCholesky::with_last(&pattern, |_| false)];
+        assert_eq!(plain.unwrap().order, by_degree.unwrap().order);
+    }
+
     #[test]
     fn the_order_is_always_the_same() {
         let pattern = BlockPattern::new(&vec![3; 500], &chain(500, 11)).unwrap();

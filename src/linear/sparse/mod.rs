@@ -7,6 +7,7 @@
 mod assembly;
 mod bayes_tree;
 mod cholesky;
+mod dissection;
 mod elimination;
 mod front_sums;
 mod inverse;
@@ -14,6 +15,7 @@ mod matrix;
 mod ordering;
 mod orthogonal;
 mod pattern;
+mod separator;
 mod substitution;
 mod symbolic;
 mod tasks;

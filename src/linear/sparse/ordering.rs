@@ -12,15 +12,16 @@ pub(super) fn neighbours(pattern: &BlockPattern) -> Lists<u32> {
     Lists::sorted(pattern.blocks(), pairs.flat_map(|block| [(block.i, block.j as u32), (block.j, block.i as u32)]))
 }
 
+/// Returns true for a block with very many neighbours, which is best eliminated last.
+pub(super) fn is_dense(graph: &Lists<u32>, block: usize) -> bool {
+    graph.of(block).len() > (10.0 * (graph.len() as f64).sqrt()).max(16.0) as usize
+}
+
 /// The order in which blocks are eliminated, by approximate minimum degree (Amestoy, Davis & Duff 1996), each block counted
-/// with its size. Blocks with very many neighbours come last, as do others of which that is asked. Deterministic.
-pub(super) fn minimum_degree(
-    graph: &Lists<u32>,
-    sizes: impl Fn(usize) -> usize,
-    is_last: impl Fn(usize) -> bool,
-) -> Vec<u32> {
-    let n = graph.starts.len() - 1;
-    let mut quotient = Quotient::new(graph, sizes, is_last);
+/// with its size. The blocks of each of the disjoint `sets` come before those of the next, and those in no set come last. Deterministic.
+pub(super) fn minimum_degree(graph: &Lists<u32>, sizes: impl Fn(usize) -> usize, sets: &Lists<u32>) -> Vec<u32> {
+    let n = graph.len();
+    let mut quotient = Quotient::new(graph, sizes, sets);
     while let Some(pivot) = quotient.pop_minimum() {
         quotient.eliminate(pivot);
     }
@@ -32,14 +33,20 @@ pub(super) fn minimum_degree(
             node = quotient.chain[node];
         }
     }
-    order.extend(quotient.dense.iter().map(|&node| node as u32));
+    order.extend(quotient.last.iter().map(|&node| node as u32));
     order
 }
 
 /// The quotient graph: variables that are to be eliminated, and elements, cliques that eliminated variables left behind.
 ///
 /// A variable lists first its elements, and then the variables that no element of its connects it to.
-struct Quotient {
+struct Quotient<'s> {
+    /// Variables by the set that they are in, the set of each variable, the current set (none before the first), and the number of its
+    /// variables under a degree.
+    sets: &'s Lists<u32>,
+    set: Vec<usize>,
+    current: usize,
+    filed: usize,
     /// Lists of variables.
     lists: Vec<u32>,
     start: Vec<usize>,
@@ -56,7 +63,7 @@ struct Quotient {
     mark: Vec<i64>,
     /// Largest mark in use.
     stamp: i64,
-    /// First variable of each degree.
+    /// First variable of each degree, of those in the current set.
     heads: Vec<usize>,
     next: Vec<usize>,
     previous: Vec<usize>,
@@ -69,29 +76,34 @@ struct Quotient {
     left: i64,
     pivots: Vec<usize>,
     /// Nodes left to the end, by ascending number of neighbours.
-    dense: Vec<usize>,
+    last: Vec<usize>,
     /// Variables of the element being made, by their hash.
     hashes: Vec<(u64, u32)>,
 }
 
-impl Quotient {
-    fn new(graph: &Lists<u32>, sizes: impl Fn(usize) -> usize, is_last: impl Fn(usize) -> bool) -> Self {
-        let n = graph.starts.len() - 1;
-        let many = (10.0 * (n as f64).sqrt()).max(16.0) as usize;
-        let mut dense: Vec<usize> = (0..n).filter(|&i| is_last(i) || graph.of(i).len() > many).collect();
-        dense.sort_by_cached_key(|&i| graph.of(i).len());
-        let mut weight: Vec<i64> = (0..n).map(|i| sizes(i).max(1) as i64).collect();
-        for &i in &dense {
-            weight[i] = 0;
+impl<'s> Quotient<'s> {
+    fn new(graph: &Lists<u32>, sizes: impl Fn(usize) -> usize, sets: &'s Lists<u32>) -> Self {
+        let n = graph.len();
+        let mut set = vec![NONE; n];
+        for k in 0..sets.len() {
+            sets.of(k).iter().for_each(|&i| set[i as usize] = k);
         }
+        let mut last: Vec<usize> = (0..n).filter(|&i| set[i] == NONE).collect();
+        last.sort_by_cached_key(|&i| graph.of(i).len());
+        let weight: Vec<i64> = (0..n).map(|i| if set[i] == NONE { 0 } else { sizes(i).max(1) as i64 }).collect();
         let left: i64 = weight.iter().sum();
-        let mut quotient = Quotient {
+        let degree = |i: usize| graph.of(i).iter().map(|&j| weight[j as usize]).sum();
+        Quotient {
+            sets,
+            set,
+            current: NONE,
+            filed: 0,
             lists: graph.items.clone(),
             start: graph.starts[..n].to_vec(),
             len: (0..n).map(|i| graph.of(i).len()).collect(),
             elements: vec![0; n],
             cliques: Vec::with_capacity(graph.items.len()),
-            degree: vec![0; n],
+            degree: (0..n).map(degree).collect(),
             mark: vec![1; n],
             stamp: 2,
             heads: vec![NONE; left as usize + 1],
@@ -102,22 +114,18 @@ impl Quotient {
             chain_end: (0..n).collect(),
             left,
             pivots: Vec::with_capacity(n),
-            dense,
+            last,
             hashes: Vec::new(),
             weight,
-        };
-        for i in (0..n).rev() {
-            if quotient.weight[i] > 0 {
-                let degree = graph.of(i).iter().map(|&j| quotient.weight[j as usize]).sum();
-                quotient.degree[i] = degree;
-                quotient.push(i);
-            }
         }
-        quotient
     }
 
-    /// Files a variable under its degree.
+    /// Files a variable of the current set under its degree.
     fn push(&mut self, i: usize) {
+        if self.set[i] != self.current {
+            return;
+        }
+        self.filed += 1;
         let degree = self.degree[i] as usize;
         let head = self.heads[degree];
         if head != NONE {
@@ -131,6 +139,10 @@ impl Quotient {
 
     /// Takes a variable from under its degree.
     fn remove(&mut self, i: usize) {
+        if self.set[i] != self.current {
+            return;
+        }
+        self.filed -= 1;
         let (previous, next) = (self.previous[i], self.next[i]);
         if next != NONE {
             self.previous[next] = previous;
@@ -142,10 +154,13 @@ impl Quotient {
         }
     }
 
-    /// A variable of least degree.
+    /// A variable of least degree of the current set, or of the next one that is not empty.
     fn pop_minimum(&mut self) -> Option<usize> {
         if self.left == 0 {
             return None;
+        }
+        while self.filed == 0 {
+            self.enter_set();
         }
         while self.heads[self.least] == NONE {
             self.least += 1;
@@ -153,6 +168,17 @@ impl Quotient {
         let pivot = self.heads[self.least];
         self.remove(pivot);
         Some(pivot)
+    }
+
+    /// Files the variables of the next set.
+    fn enter_set(&mut self) {
+        let sets = self.sets;
+        self.current = self.current.wrapping_add(1);
+        for &i in sets.of(self.current).iter().rev() {
+            if self.weight[i as usize] > 0 {
+                self.push(i as usize);
+            }
+        }
     }
 
     /// Appends node `j`, with those behind it, to the nodes that are eliminated together with `i`.
@@ -291,7 +317,7 @@ impl Quotient {
                 kept += 1;
             }
         }
-        if degree == 0 {
+        if degree == 0 && self.set[i] == self.current {
             return None;
         }
         // The list does not grow: the pivot, or an element that it absorbed, has been removed.
@@ -323,6 +349,7 @@ impl Quotient {
             for &(_, j) in hashes[k + 1..].iter().take_while(|other| other.0 == hash) {
                 let j = j as usize;
                 let alike = self.weight[j] != 0
+                    && self.set[i] == self.set[j]
                     && self.len[i] == self.len[j]
                     && self.elements[i] == self.elements[j]
                     && self.lists[self.start[j]..][..self.len[j]].iter().all(|&k| self.mark[k as usize] == self.stamp);
@@ -334,5 +361,28 @@ impl Quotient {
         }
         self.hashes = hashes;
         self.stamp += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::structures;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn sets_come_one_after_the_other((sizes, pairs) in structures(), sets_of in proptest::collection::vec(0..4_usize, 20)) {
+            let n = sizes.len();
+            let graph = neighbours(&BlockPattern::new(&sizes, &pairs).unwrap());
+            // Those of the last set are in none.
+            let sets = Lists::sorted(3, (0..n).filter(|&i| sets_of[i] < 3).map(|i| (sets_of[i], i as u32)).collect::<Vec<_>>().into_iter());
+            let order = minimum_degree(&graph, |i| sizes[i], &sets);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            prop_assert!(sorted.iter().copied().eq(0..n as u32), "{order:?}");
+            prop_assert!(order.is_sorted_by_key(|&i| sets_of[i as usize]), "{order:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Symbolic factorisation: fill-reducing order, elimination tree and supernodes.
 
-use super::ordering::{minimum_degree, neighbours};
+use super::dissection::nested_dissection;
+use super::ordering::{is_dense, minimum_degree, neighbours};
 use super::pattern::{BlockPattern, TooLarge};
 use super::tasks::Tasks;
 use crate::kernels::front::padded;
@@ -9,6 +10,10 @@ use crate::parallel;
 
 /// No node.
 const NONE: usize = usize::MAX;
+
+/// Flops of a factorisation, for each block and each of its neighbours, from which nested dissection is tried as well: it then takes less time
+/// than the factorisation.
+const WORTHWHILE: f64 = 2e4;
 
 /// Columns of blocks that are eliminated together, from one front.
 ///
@@ -85,16 +90,30 @@ impl SymbolicCholesky {
     ///
     /// `O(p log p)` for the order of `p` pairs, mostly, and as much time as there are blocks in the factor.
     pub(crate) fn new(pattern: &BlockPattern) -> Result<Self, TooLarge> {
-        Self::with_last(pattern, |_| false)
+        // Places in a front are counted in 32 bits.
+        u32::try_from(pattern.len()).map_err(|_| TooLarge)?;
+        let graph = neighbours(pattern);
+        let is_taken = |i: usize| !is_dense(&graph, i);
+        let structure = Self::in_sets(pattern, &graph, &one_set(pattern.blocks(), is_taken))?;
+        if structure.flops() < WORTHWHILE * (graph.len() + graph.items.len()) as f64 {
+            return Ok(structure);
+        }
+        let size = |i: usize| pattern.size(i);
+        let dissected = Self::in_sets(pattern, &graph, &nested_dissection(&graph, size, is_taken))?;
+        Ok(if dissected.flops() < structure.flops() { dissected } else { structure })
     }
 
     /// The structure for matrices of a pattern, in an order that reduces the fill and has some blocks at its end.
     pub(super) fn with_last(pattern: &BlockPattern, is_last: impl Fn(usize) -> bool) -> Result<Self, TooLarge> {
-        // Places in a front are counted in 32 bits.
         u32::try_from(pattern.len()).map_err(|_| TooLarge)?;
         let graph = neighbours(pattern);
-        let order = minimum_degree(&graph, |i| pattern.size(i), is_last);
-        Self::in_order(pattern, &graph, order)
+        let is_taken = |i: usize| !(is_last(i) || is_dense(&graph, i));
+        Self::in_sets(pattern, &graph, &one_set(pattern.blocks(), is_taken))
+    }
+
+    /// The structure with the blocks of each set eliminated before those of the next.
+    fn in_sets(pattern: &BlockPattern, graph: &Lists<u32>, sets: &Lists<u32>) -> Result<Self, TooLarge> {
+        Self::in_order(pattern, graph, minimum_degree(graph, |i| pattern.size(i), sets))
     }
 
     /// The structure with blocks eliminated in an order, or in one that is equivalent.
@@ -201,6 +220,14 @@ impl SymbolicCholesky {
 /// Returns the length of an update of a number of rows.
 pub(super) fn update_len(others: usize) -> Result<usize, TooLarge> {
     padded(others).checked_mul(padded(others)).ok_or(TooLarge)
+}
+
+/// One set with the blocks that are taken.
+fn one_set(blocks: usize, is_taken: impl Fn(usize) -> bool) -> Lists<u32> {
+    let mut sets = Lists::new();
+    sets.items.extend((0..blocks).filter(|&i| is_taken(i)).map(|i| i as u32));
+    sets.end();
+    sets
 }
 
 /// The place of each block in an order.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use marquardt::Loss;
 
+use super::memory::MemoryArguments;
 use super::method::losses;
 
 /// Arguments of `marquardt bundle`.
@@ -38,6 +39,8 @@ pub struct BundleArguments {
     /// Largest number of trial steps
     #[arg(long, value_name = "COUNT")]
     pub max_iterations: Option<usize>,
+    #[command(flatten)]
+    pub memory: MemoryArguments,
     /// File for the adjusted cameras and points in the format of the input; a directory for that of COLMAP
     #[arg(long, value_name = "PATH")]
     pub save: Option<PathBuf>,

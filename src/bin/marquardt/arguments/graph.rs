@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use marquardt::Loss;
 use marquardt::graph::Start;
 
+use super::memory::MemoryArguments;
 use super::method::losses;
 
 /// Arguments of `marquardt graph`.
@@ -44,6 +45,8 @@ pub struct GraphArguments {
     /// Largest number of trial steps
     #[arg(long, value_name = "COUNT")]
     pub max_iterations: Option<usize>,
+    #[command(flatten)]
+    pub memory: MemoryArguments,
     /// File for the solved graph, in the format of g2o
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,

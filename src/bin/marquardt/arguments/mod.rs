@@ -10,6 +10,7 @@ mod fit;
 mod formats;
 mod graph;
 mod many;
+mod memory;
 mod method;
 mod output;
 mod parameters;

@@ -5,15 +5,16 @@ use super::{Matrix, PoseGraph};
 use crate::graph::pose_graph::poses::Poses;
 use crate::graph::{GraphError, Vertex};
 
-/// The matrices that minimise `Σ w ‖Rᵢ M − Rⱼ‖²`, with the rotations of some vertices held (Carlone, Tron, Daniilidis & Dellaert 2015). A
+/// The system of the rotations, and the matrices that minimise `Σ w ‖Rᵢ M − Rⱼ‖²`, with the rotations of some vertices held (Carlone, Tron, Daniilidis & Dellaert 2015). A
 /// sparse Cholesky factorisation serves all rows.
-pub(super) fn relax<P: Poses>(
+pub(super) fn relax<'r, P: Poses>(
     graph: &PoseGraph,
     is_held: &[bool],
-    relations: &[Relation],
-) -> Result<Vec<Matrix>, GraphError> {
+    relations: &'r [Relation],
+    budget: usize,
+) -> Result<(LinearSystem<'r>, Vec<Matrix>), GraphError> {
     let size = P::DIMENSION.position_size();
-    let mut system = LinearSystem::new(size, is_held, relations, 0.0)?;
+    let mut system = LinearSystem::new(size, is_held, relations, 0.0, budget)?;
     let rotation = |vertex: &Vertex| match vertex.is_point {
         true => [[0.0; 3]; 3],
         false => P::rotation(&vertex.coordinates),
@@ -24,5 +25,5 @@ pub(super) fn relax<P: Poses>(
         system.solve(&mut rows, |_| [0.0; 3]);
         relaxed.iter_mut().zip(rows).for_each(|(matrix, solved)| matrix[row] = solved);
     }
-    Ok(relaxed)
+    Ok((system, relaxed))
 }

@@ -24,18 +24,21 @@ pub(super) enum Relaxation {
 }
 
 /// Moves all vertices that are not held: rotations by a relaxation, then positions by linear least squares. Where the spectral one is
-/// not for the graph, it is the chordal one.
-pub(super) fn relax<P: Poses>(graph: &mut PoseGraph, relaxation: Relaxation) -> Result<(), GraphError> {
+/// not for the graph, it is the chordal one. `budget` is the most bytes of a matrix.
+pub(super) fn relax<P: Poses>(graph: &mut PoseGraph, relaxation: Relaxation, budget: usize) -> Result<(), GraphError> {
     let size = P::DIMENSION.position_size();
     let is_held = components::held(graph);
     let relations = rotation_relations::<P>(graph);
     let spectral = match relaxation {
         Relaxation::Chordal => None,
-        Relaxation::Spectral => spectral::relax::<P>(graph, &is_held, &relations)?,
+        Relaxation::Spectral => spectral::relax::<P>(graph, &is_held, &relations, budget)?,
     };
-    let relaxed = match spectral {
-        Some(relaxed) => relaxed,
-        None => chordal::relax::<P>(graph, &is_held, &relations)?,
+    let (system, relaxed) = match spectral {
+        Some(relaxed) => (None, relaxed),
+        None => {
+            let (system, relaxed) = chordal::relax::<P>(graph, &is_held, &relations, budget)?;
+            (Some(system), relaxed)
+        }
     };
     for ((vertex, matrix), &is_held) in graph.vertices.iter_mut().zip(&relaxed).zip(&is_held) {
         let norm = matrix.as_flattened().iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -56,9 +59,13 @@ pub(super) fn relax<P: Poses>(graph: &mut PoseGraph, relaxation: Relaxation) -> 
         matrix: IDENTITY,
         weight: weight(&edge.information, 0..size),
     };
-    let relations: Vec<Relation> = graph.edges.iter().map(relation).collect();
+    let of_positions: Vec<Relation> = graph.edges.iter().map(relation).collect();
     let mut positions: Vec<[f64; 3]> = graph.vertices.iter().map(|vertex| position(&vertex.coordinates)).collect();
-    LinearSystem::new(size, &is_held, &relations, 0.0)?.solve(&mut positions, |relation| offsets[relation]);
+    let mut system = match system {
+        Some(system) => system.with_relations(&is_held, &of_positions)?,
+        None => LinearSystem::new(size, &is_held, &of_positions, 0.0, budget)?,
+    };
+    system.solve(&mut positions, |relation| offsets[relation]);
     for (vertex, position) in graph.vertices.iter_mut().zip(positions) {
         vertex.coordinates[..size].copy_from_slice(&position[..size]);
     }

@@ -20,11 +20,12 @@ pub(super) fn relax<P: Poses>(
     graph: &PoseGraph,
     is_held: &[bool],
     relations: &[Relation],
+    budget: usize,
 ) -> Result<Option<Vec<Matrix>>, GraphError> {
     let mut held = (0..is_held.len()).filter(|&vertex| is_held[vertex]);
     let (Some(anchor), None) = (held.next(), held.next()) else { return Ok(None) };
     let size = P::DIMENSION.position_size();
-    let mut system = LinearSystem::new(size, &vec![false; is_held.len()], relations, SHIFT)?;
+    let mut system = LinearSystem::new(size, &vec![false; is_held.len()], relations, SHIFT, budget)?;
     let mut rows = starts::<P>(graph, &system, size);
     let mut before = f64::INFINITY;
     for _ in 0..MAX_ROUNDS {
