@@ -9,6 +9,7 @@ mod bayes_tree;
 mod cholesky;
 mod dissection;
 mod elimination;
+mod first_elimination;
 mod front_sums;
 mod inverse;
 mod matrix;

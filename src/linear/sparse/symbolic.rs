@@ -1,6 +1,7 @@
 //! Symbolic factorisation: fill-reducing order, elimination tree and supernodes.
 
 use super::dissection::nested_dissection;
+use super::first_elimination::FirstElimination;
 use super::ordering::{is_dense, minimum_degree, neighbours};
 use super::pattern::{BlockPattern, TooLarge};
 use super::tasks::Tasks;
@@ -93,13 +94,26 @@ impl SymbolicCholesky {
         // Places in a front are counted in 32 bits.
         u32::try_from(pattern.len()).map_err(|_| TooLarge)?;
         let graph = neighbours(pattern);
-        let is_taken = |i: usize| !is_dense(&graph, i);
-        let structure = Self::in_sets(pattern, &graph, &one_set(pattern.blocks(), is_taken))?;
-        if structure.flops() < WORTHWHILE * (graph.len() + graph.items.len()) as f64 {
+        let first = FirstElimination::new(&graph, |i| pattern.size(i));
+        let rest = first.as_ref().map_or(&graph, |first| &first.graph);
+        let size = |i: usize| pattern.size(first.as_ref().map_or(i, |first| first.other(i)));
+        let is_taken = |i: usize| !is_dense(rest, i);
+        let in_sets = |sets: &Lists<u32>| {
+            let order = minimum_degree(rest, size, sets);
+            Self::in_order(
+                pattern,
+                &graph,
+                match &first {
+                    Some(first) => first.followed_by(&order),
+                    None => order,
+                },
+            )
+        };
+        let structure = in_sets(&one_set(rest.len(), is_taken))?;
+        if structure.flops() < WORTHWHILE * (rest.len() + rest.items.len()) as f64 {
             return Ok(structure);
         }
-        let size = |i: usize| pattern.size(i);
-        let dissected = Self::in_sets(pattern, &graph, &nested_dissection(&graph, size, is_taken))?;
+        let dissected = in_sets(&nested_dissection(rest, size, is_taken))?;
         Ok(if dissected.flops() < structure.flops() { dissected } else { structure })
     }
 
@@ -108,12 +122,8 @@ impl SymbolicCholesky {
         u32::try_from(pattern.len()).map_err(|_| TooLarge)?;
         let graph = neighbours(pattern);
         let is_taken = |i: usize| !(is_last(i) || is_dense(&graph, i));
-        Self::in_sets(pattern, &graph, &one_set(pattern.blocks(), is_taken))
-    }
-
-    /// The structure with the blocks of each set eliminated before those of the next.
-    fn in_sets(pattern: &BlockPattern, graph: &Lists<u32>, sets: &Lists<u32>) -> Result<Self, TooLarge> {
-        Self::in_order(pattern, graph, minimum_degree(graph, |i| pattern.size(i), sets))
+        let order = minimum_degree(&graph, |i| pattern.size(i), &one_set(graph.len(), is_taken));
+        Self::in_order(pattern, &graph, order)
     }
 
     /// The structure with blocks eliminated in an order, or in one that is equivalent.
