@@ -38,7 +38,7 @@
 //!
 //! A linearisation takes the residual blocks once, with dual numbers of up to 16 tangent dimensions a pass, or the Jacobians that they
 //! [bring](AnalyticCostFunction). A step takes a sparse Cholesky factorisation. Memory grows with the residual blocks and with the fill
-//! of the factor. Where that fits no memory budget, as for grids in space, or where the points of a bundle are seen by cameras all over, conjugate
+//! of the factor. Where that is too much, as for large grids in space, or where the points of a bundle are seen by cameras all over, conjugate
 //! gradients take over, which keep the stored entries of the Jacobian three times
 //! ([`LinearForm::Cgnr`](crate::linear::LinearForm::Cgnr), [`LinearForm::IterativeSchur`](crate::linear::LinearForm::IterativeSchur)). Covariances always take
 //! the sparse factor. An [`IncrementalSolver`] keeps the factor of a graph that grows, and eliminates again what has changed.

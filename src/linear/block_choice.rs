@@ -16,16 +16,23 @@ use super::sparse_normal::SparsePlan;
 use crate::problem::{BlockJacobian, Work};
 use crate::real::Real;
 
-/// Rounds of conjugate gradients that take as long as a factorisation may: the fewest, and for each residual block on the longest of the
-/// shortest paths between blocks of columns. A round carries information over one residual block, and rounding and the condition of the system
-/// multiply that: solves of worlds of 1,700 to 100,000 poses took 4 to 35 rounds for each. A factorisation solves exactly, and so takes fewer
-/// iterations: for a grid of 20³ poses in space, both take the same time.
-const ROUNDS: f64 = 1000.0;
-const ROUNDS_OF_DEPTH: f64 = 12.0;
+/// Rounds of conjugate gradients in whose time a factorisation should be done: the fewest, and for each residual block on the longest of the
+/// shortest paths between blocks of columns. A round carries information over one residual block, and the condition of the system multiplies
+/// that.
+#[derive(Clone, Copy)]
+struct Rounds {
+    fewest: f64,
+    of_depth: f64,
+}
 
-/// The fewest rounds for bundles, whose Schur complements take about 25 rounds a system. With 1,000 cameras and 10⁵ points, the factorisation
-/// takes a fraction of the time of these rounds where each point is seen by ten neighbouring cameras, and 4 times as long where it is seen by any ten.
-const ROUNDS_OF_BUNDLES: f64 = 100.0;
+/// Solves of maps of 1,700 to 100,000 poses took 4 to 35 rounds for each residual block of depth. A factorisation solves exactly, and so takes
+/// fewer iterations: for a grid of 20³ poses in space, both take the same time.
+const OF_MAPS: Rounds = Rounds { fewest: 1000.0, of_depth: 12.0 };
+
+/// Schur complements of bundles of 300 and 1,000 cameras took 2 to 3 rounds for each residual block of depth. Of 1,000 cameras and 10⁵ points,
+/// each seen by ten cameras of a hundred that are near, the factorisation takes twice the time of these rounds; of twenty that are near, a
+/// twentieth.
+const OF_BUNDLES: Rounds = Rounds { fewest: 30.0, of_depth: 3.0 };
 
 /// Conjugate gradients do not stand in for a factorisation that does not fit the memory budget where one system is estimated to take them
 /// longer than this, in nanoseconds, and by this ratio longer than the factorisation: more memory is the better answer.
@@ -33,7 +40,7 @@ const HOPELESS: f64 = 1e10;
 const HOPELESS_RATIO: f64 = 10.0;
 
 /// Largest share of the columns that the Schur complement of a bundle has.
-const OF_BUNDLES: f64 = 0.25;
+const KEPT_OF_BUNDLES: f64 = 0.25;
 
 /// Share of the pairs of kept blocks that are connected from which a Schur complement counts as dense: its factor fills in.
 const DENSE: f64 = 0.25;
@@ -64,35 +71,35 @@ fn chosen<T: Real>(plan: &Plan, structure: &Arc<BlockStructure>) -> Result<Boxed
     let round = Work::elementwise(entries, 4.0, 1.0) + Work::elementwise(plan.n as f64, 12.0, 12.0);
     let residual_blocks = LazyCell::new(|| structure.residual_blocks_of_all());
     let depth = LazyCell::new(|| structure.depth(&residual_blocks) as f64);
-    let rounds = |fewest: f64| round * fewest.max(ROUNDS_OF_DEPTH * *depth);
-    let is_far = |factorization: Work, fewest: f64| {
-        fits && factorization.time() > (round * fewest).time() && factorization.time() > rounds(fewest).time()
+    let time_of = |rounds: Rounds| (round * rounds.fewest.max(rounds.of_depth * *depth)).time();
+    let is_far = |factorization: Work, rounds: Rounds| {
+        fits && factorization.time() > (round * rounds.fewest).time() && factorization.time() > time_of(rounds)
     };
     let set = LazyCell::new(|| independent_set(structure, &residual_blocks));
     let kept = LazyCell::new(|| (plan.n - set.iter().map(|&block| structure.size(block)).sum::<usize>()) as f64);
-    let most_of_bundles = OF_BUNDLES * plan.n as f64;
+    let most_of_bundles = KEPT_OF_BUNDLES * plan.n as f64;
     // The set takes long to find as well, and is looked for only where it may matter.
-    let is_bundle = is_far(Work::cholesky(most_of_bundles), ROUNDS_OF_BUNDLES)
+    let is_bundle = is_far(Work::cholesky(most_of_bundles), OF_BUNDLES)
         && (least_kept(structure) as f64) < most_of_bundles
         && *kept < most_of_bundles;
     // The order of elimination takes long to find where the Schur complement is dense, and tells nothing more.
     if is_bundle
-        && is_far(Work::cholesky(*kept), ROUNDS_OF_BUNDLES)
+        && is_far(Work::cholesky(*kept), OF_BUNDLES)
         && connected_share(structure, &residual_blocks, &set) > DENSE
     {
         return model(plan, structure, IterativeSchur::new(structure, set.clone()));
     }
     let sparse = SparsePlan::new(Arc::clone(structure))?;
     let factorization = sparse.factorization();
-    if !is_far(factorization, if is_bundle { ROUNDS_OF_BUNDLES } else { ROUNDS }) {
+    let rounds = if is_bundle { OF_BUNDLES } else { OF_MAPS };
+    if !is_far(factorization, rounds) {
         match sparse.build(plan.budget) {
             Ok(normal) => return Ok(Box::new(normal)),
             // The error names the least memory that would do.
             Err(PlanError::Memory { .. }) if !fits => {
                 PlanError::check_budget(structure.bytes::<T>(plan.m), plan.budget)?;
             }
-            Err(PlanError::Memory { .. })
-                if rounds(ROUNDS_OF_BUNDLES).time() < HOPELESS.max(HOPELESS_RATIO * factorization.time()) => {}
+            Err(PlanError::Memory { .. }) if time_of(rounds) < HOPELESS.max(HOPELESS_RATIO * factorization.time()) => {}
             Err(error) => return Err(error),
         }
     }
@@ -119,4 +126,55 @@ fn model<T: Real>(
     system: impl BlockSystem<T> + Send + Sync + 'static,
 ) -> Result<BoxedModel<T>, PlanError> {
     Ok(Box::new(BlockNormal::new(structure, plan.inexact, system)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::choice::LinearSolver;
+    use super::super::cost::Size;
+    use super::super::independent_set::tests::structure;
+    use super::*;
+    use crate::linear::Truncation;
+
+    /// Poses of six numbers on a grid: residual blocks of six residuals touch those beside each other.
+    fn grid(sides: &[usize]) -> (BlockStructure, usize) {
+        let count: usize = sides.iter().product();
+        let mut touched = Vec::new();
+        let mut step = 1;
+        for side in sides {
+            touched.extend((0..count).filter(|k| k / step % side > 0).map(|k| vec![k - step, k]));
+            step *= side;
+        }
+        let rows = 6 * touched.len();
+        (structure(vec![6; count], touched), rows)
+    }
+
+    fn form((structure, m): (BlockStructure, usize), budget: usize) -> Result<LinearForm, PlanError> {
+        let truncation = Truncation { rounds: 20, tolerance: 1e-3 };
+        let size = Size { blocks: true, ..Size::plain(m, structure.columns(), 1, None, truncation) };
+        let plan = Plan { budget, ..Plan::new::<f64>(LinearSolver::Auto, &size, usize::MAX)? };
+        Ok(chosen::<f64>(&plan, &Arc::new(structure))?.form())
+    }
+
+    #[test]
+    fn deep_maps_are_factorised_and_dense_ones_iterated() {
+        assert_eq!(form(grid(&[100, 100]), usize::MAX).unwrap(), LinearForm::SparseCholesky);
+        assert_eq!(form(grid(&[5000]), usize::MAX).unwrap(), LinearForm::SparseCholesky);
+        assert_eq!(form(grid(&[10, 10, 10]), usize::MAX).unwrap(), LinearForm::SparseCholesky);
+        assert_eq!(form(grid(&[28, 28, 28]), usize::MAX).unwrap(), LinearForm::Cgnr);
+    }
+
+    /// Conjugate gradients stand in for a factor that does not fit, unless they would take for ever.
+    #[test]
+    fn more_memory_is_asked_for_where_conjugate_gradients_are_hopeless() {
+        for (side, is_hopeless) in [(40, false), (200, true)] {
+            let (structure, m) = grid(&[side, side]);
+            let rows = structure.bytes::<f64>(m);
+            match form((structure, m), rows) {
+                Ok(form) => assert!(form == LinearForm::Cgnr && !is_hopeless, "{side}: {form:?}"),
+                Err(PlanError::Memory { needed, .. }) => assert!(is_hopeless && needed > rows, "{side}: {needed}"),
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+    }
 }

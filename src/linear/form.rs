@@ -29,11 +29,11 @@ pub enum LinearForm {
     /// by QR of the rows in the same order of elimination, unless that takes far more work.
     SparseCholesky,
     /// Conjugate gradients on `JᵀJ + λD²` (CGNR), from the stored entries of a Jacobian of [blocks](crate::problem::BlockJacobian): for factors that
-    /// fit no memory. Each system is solved as exactly as the step is worth; see
+    /// fit no memory, or take far longer. Each system is solved as exactly as the step is worth; see
     /// [`with_forcing_term`](crate::LevenbergMarquardt::with_forcing_term).
     Cgnr,
     /// Cholesky of the Schur complement of `JᵀJ + λD²`, where a problem is made of [blocks](crate::problem::BlockJacobian): those that no residual
-    /// block shares are found and eliminated. Sparse Cholesky does the same from the leaves of its elimination tree, a quarter faster on
+    /// block shares are found and eliminated. Sparse Cholesky does the same from the leaves of its elimination tree, up to twice as fast on
     /// bundle adjustment and about as fast on pose graphs; so this form is taken only if it is asked for.
     Schur,
     /// Conjugate gradients on that Schur complement, which is not formed.

@@ -147,6 +147,19 @@ pub(in crate::linear) mod tests {
     }
 
     #[test]
+    fn the_depth_is_that_of_the_deepest_piece() {
+        let depth = |structure: BlockStructure| structure.depth(&structure.residual_blocks_of_all());
+        let chain = |n: usize, first: usize| (1..n).map(move |k| vec![first + k - 1, first + k]);
+        assert_eq!(depth(structure(vec![], vec![])), 0);
+        assert_eq!(depth(structure(vec![2; 5], vec![vec![0], vec![3]])), 0);
+        assert_eq!(depth(structure(vec![2; 10], chain(10, 0).collect())), 9);
+        // A ring is half as deep as it is long, and residual blocks of many blocks make all of them neighbours.
+        assert_eq!(depth(structure(vec![2; 10], chain(10, 0).chain([vec![9, 0]]).collect())), 5);
+        assert_eq!(depth(structure(vec![2; 10], chain(10, 0).chain([(0..10).collect()]).collect())), 1);
+        assert_eq!(depth(structure(vec![2; 12], chain(4, 0).chain(chain(8, 4)).collect())), 7);
+    }
+
+    #[test]
     fn the_points_of_bundle_adjustment_are_eliminated() {
         let (cameras, points) = (4, 30);
         let sizes = [vec![9; cameras], vec![3; points]].concat();

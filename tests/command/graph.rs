@@ -19,7 +19,7 @@ fn graphs_are_solved_saved_and_drawn() {
         assert!(report.contains(text), "{text}: {report}");
     }
     assert!(folder.read("map.svg").contains("odometry"));
-    let again = folder.run(&["graph", "solved.g2o", "--start", "given", "--json"]).json();
+    let again = folder.run(&["graph", "solved.g2o", "--start", "given", "--memory", "1", "--json"]).json();
     assert!((again["given_cost"].as_f64().unwrap() - 9.3139094).abs() < 1e-6, "{again}");
     assert_eq!(again["vertices"].as_array().unwrap().len(), 9);
 }
@@ -47,6 +47,7 @@ fn errors_name_the_line() {
         (&["graph", "infinite.g2o"], "infinite.g2o: line 2: residual 0 of residual block 1 is"),
         (&["graph", "none.g2o"], "none.g2o: "),
         (&["graph", "square.g2o", "--scale", "2"], "--loss"),
+        (&["graph", "square.g2o", "--memory", "0"], "0 is not in 1.."),
         (&["graph", "square.g2o", "--robust", "--confidence", "1"], "the confidence of a graduated solve cannot be 1"),
         (&["graph", "square.g2o", "--plot", "map.pdf"], "map.pdf: "),
     ] {

@@ -314,6 +314,40 @@ fn relaxations_lead_to_the_minimum_that_the_truth_leads_to() {
     assert!(worse > 0);
 }
 
+/// Conjugate gradients solve within a budget that relaxations do not keep; one that nothing keeps leaves the graph as it was.
+#[test]
+fn relaxations_that_do_not_fit_are_left_out() {
+    let side = 8_usize;
+    let count = side.pow(3);
+    let mut text = String::new();
+    for k in 0..count {
+        let place = [k % side, k / side % side, k / side / side];
+        // One pose is turned too far for its edges.
+        let turn = if k == count / 2 { "0.8 0.6" } else { "0 1" };
+        text += &format!("VERTEX_SE3:QUAT {k} {} {} {} 0 0 {turn}\n", place[0], place[1], place[2]);
+        for (axis, step) in [1, side, side * side].into_iter().enumerate().filter(|&(axis, _)| place[axis] > 0) {
+            let [x, y, z] = [0, 1, 2].map(|k| if k == axis { 1.01 } else { 0.0 });
+            text += &format!("EDGE_SE3:QUAT {} {k} {x} {y} {z} 0 0 0 1 {SPACE_IDENTITY}\n", k - step);
+        }
+    }
+    let given = PoseGraph::parse(&text).unwrap();
+    let solve = |bytes: usize| {
+        let solver = PoseGraphSolver::new();
+        let solver = solver.clone().with_solver(solver.solver().clone().with_memory_budget(bytes));
+        let mut graph = given.clone();
+        let solved = solver.solve(&mut graph);
+        (solved, graph)
+    };
+    let (solved, _) = solve(usize::MAX);
+    assert!(solved.unwrap().start == Start::Chordal);
+    let (solved, graph) = solve(3_300_000);
+    let solved = solved.unwrap();
+    assert!(solved.start == Start::Given && solved.report.cost < 1e-3, "{:?} {}", solved.start, solved.report.cost);
+    assert!((graph.position(count - 1)[0] - 1.01 * (side - 1) as f64).abs() < 1e-3);
+    let (solved, graph) = solve(300_000);
+    assert!(matches!(solved, Err(GraphError::Solve(_))) && graph == given);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
