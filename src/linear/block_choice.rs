@@ -142,7 +142,7 @@ mod tests {
         let mut touched = Vec::new();
         let mut step = 1;
         for side in sides {
-            touched.extend((0..count).filter(|k| k / step % side > 0).map(|k| vec![k - step, k]));
+            touched.extend((0..count).filter(|k| !(k / step).is_multiple_of(*side)).map(|k| vec![k - step, k]));
             step *= side;
         }
         let rows = 6 * touched.len();
