@@ -25,7 +25,7 @@ const MOST_ON_A_SIDE: f64 = 0.6;
 
 /// Most passes of refinement, and most moves of a pass after its best separator.
 const PASSES: usize = 20;
-const PATIENCE: usize = 100;
+const PATIENCE: usize = 4000;
 
 /// The side of the nodes that separate the sides 0 and 1.
 pub(super) const BETWEEN: u8 = 2;
