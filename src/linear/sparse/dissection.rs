@@ -18,17 +18,13 @@ pub(super) fn nested_dissection(
     sizes: impl Fn(usize) -> usize,
     is_taken: impl Fn(usize) -> bool,
 ) -> Lists<u32> {
-    let nodes: Vec<u32> = (0..graph.len()).filter(|&i| is_taken(i)).map(|i| i as u32).collect();
-    let mut place = vec![u32::MAX; graph.len()];
-    nodes.iter().enumerate().for_each(|(k, &node)| place[node as usize] = k as u32);
-    let mut edges = Lists::new();
-    for &node in &nodes {
-        let neighbours = graph.of(node as usize).iter().map(|&neighbour| (place[neighbour as usize], 1));
-        edges.items.extend(neighbours.filter(|edge| edge.0 != u32::MAX));
-        edges.end();
-    }
-    let weights = nodes.iter().map(|&node| sizes(node as usize) as u32).collect();
-    dissected(nodes, WeightedGraph { weights, edges })
+    let edges =
+        Lists { starts: graph.starts.clone(), items: graph.items.iter().map(|&neighbour| (neighbour, 1)).collect() };
+    let all = WeightedGraph { weights: (0..graph.len()).map(|i| sizes(i) as u32).collect(), edges };
+    let sides: Vec<u8> = (0..graph.len()).map(|i| u8::from(!is_taken(i))).collect();
+    let (nodes, taken) = all.side(&sides, 0);
+    drop(all);
+    dissected(nodes, taken)
 }
 
 /// The sets of nodes of a part, by their names.
@@ -47,7 +43,7 @@ fn dissected(names: Vec<u32>, graph: WeightedGraph) -> Lists<u32> {
     }
     let name = |node: &u32| names[*node as usize];
     let [first, second] = [0, 1].map(|side| {
-        let (nodes, graph) = graph.side(&separation, side);
+        let (nodes, graph) = graph.side(&separation.sides, side);
         (nodes.iter().map(name).collect::<Vec<u32>>(), graph)
     });
     drop(graph);

@@ -17,7 +17,7 @@ pub(super) struct FirstElimination {
 }
 
 impl FirstElimination {
-    /// The elimination that leaves few columns; `None` if there is none. A minimum degree would find the same order, and look at all points
+    /// The elimination of the blocks of fewest neighbours; `None` if it leaves many columns. A minimum degree finds the same order, but looks at all points
     /// that a camera sees for each of them.
     pub(super) fn new(graph: &Lists<u32>, sizes: impl Fn(usize) -> usize) -> Option<Self> {
         let n = graph.len();

@@ -66,8 +66,8 @@ impl WeightedGraph {
     }
 
     /// The nodes of a side, and the graph of them.
-    pub(super) fn side(&self, separation: &Separation, side: u8) -> (Vec<u32>, WeightedGraph) {
-        let nodes: Vec<u32> = (0..self.len() as u32).filter(|&i| separation.sides[i as usize] == side).collect();
+    pub(super) fn side(&self, sides: &[u8], side: u8) -> (Vec<u32>, WeightedGraph) {
+        let nodes: Vec<u32> = (0..self.len() as u32).filter(|&i| sides[i as usize] == side).collect();
         let mut place = vec![NONE; self.len()];
         nodes.iter().enumerate().for_each(|(k, &node)| place[node as usize] = k as u32);
         let mut edges = Lists::new();
@@ -408,7 +408,7 @@ mod tests {
             let graph = weighted(weights, pairs.iter().copied());
             let separation = graph.separate();
             check(&graph, &separation);
-            let sides: Vec<_> = [0, 1].into_iter().map(|side| graph.side(&separation, side)).collect();
+            let sides: Vec<_> = [0, 1].into_iter().map(|side| graph.side(&separation.sides, side)).collect();
             for (nodes, part) in &sides {
                 prop_assert_eq!(nodes.len(), part.len());
                 let edges = nodes.iter().map(|&node| {

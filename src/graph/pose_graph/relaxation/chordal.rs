@@ -5,8 +5,8 @@ use super::{Matrix, PoseGraph};
 use crate::graph::pose_graph::poses::Poses;
 use crate::graph::{GraphError, Vertex};
 
-/// The system of the rotations, and the matrices that minimise `Σ w ‖Rᵢ M − Rⱼ‖²`, with the rotations of some vertices held (Carlone, Tron, Daniilidis & Dellaert 2015). A
-/// sparse Cholesky factorisation serves all rows.
+/// The matrices that minimise `Σ w ‖Rᵢ M − Rⱼ‖²`, with the rotations of some vertices held (Carlone, Tron, Daniilidis & Dellaert 2015), and
+/// their linear system. A sparse Cholesky factorisation serves all rows.
 pub(super) fn relax<'r, P: Poses>(
     graph: &PoseGraph,
     is_held: &[bool],
