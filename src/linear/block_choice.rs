@@ -16,26 +16,24 @@ use super::sparse_normal::SparsePlan;
 use crate::problem::{BlockJacobian, Work};
 use crate::real::Real;
 
-/// Rounds of conjugate gradients in whose time a factorisation should be done: the fewest, and for each residual block on the longest of the
-/// shortest paths between blocks of columns. A round carries information over one residual block, and the condition of the system multiplies
-/// that.
+/// Longest factorisation that is preferred to conjugate gradients, in rounds of these: `max(fewest, of_depth · d)` for a structure of
+/// [depth](BlockStructure::depth) `d`. A round carries information over one residual block.
 #[derive(Clone, Copy)]
 struct Rounds {
     fewest: f64,
     of_depth: f64,
 }
 
-/// Solves of maps of 1,700 to 100,000 poses took 4 to 35 rounds for each residual block of depth. A factorisation solves exactly, and so takes
-/// fewer iterations: for a grid of 20³ poses in space, both take the same time.
+/// Conjugate gradients took 4 to 35 `d` rounds for maps of 1,700 to 100,000 poses. A factorisation solves exactly, and so takes fewer
+/// iterations: for a grid of 20³ poses in space, both take the same time.
 const OF_MAPS: Rounds = Rounds { fewest: 1000.0, of_depth: 12.0 };
 
-/// Schur complements of bundles of 300 and 1,000 cameras took 2 to 3 rounds for each residual block of depth. Of 1,000 cameras and 10⁵ points,
-/// each seen by ten cameras of a hundred that are near, the factorisation takes twice the time of these rounds; of twenty that are near, a
-/// twentieth.
+/// Conjugate gradients took 2 to 3 `d` rounds for Schur complements of 300 and 1,000 cameras. With 1,000 cameras and 10⁵ points, each
+/// seen by ten of the hundred nearest cameras, the factorisation takes 1.6 times this limit; by ten of the twenty nearest, a twentieth of it.
 const OF_BUNDLES: Rounds = Rounds { fewest: 30.0, of_depth: 3.0 };
 
-/// Conjugate gradients do not stand in for a factorisation that does not fit the memory budget where one system is estimated to take them
-/// longer than this, in nanoseconds, and by this ratio longer than the factorisation: more memory is the better answer.
+/// Estimated time of conjugate gradients for one system, in nanoseconds, and its ratio to the time of the factorisation. Beyond both, they
+/// do not replace a factorisation that exceeds the memory budget: the error asks for more memory.
 const HOPELESS: f64 = 1e10;
 const HOPELESS_RATIO: f64 = 10.0;
 

@@ -117,8 +117,8 @@ impl BlockStructure {
         entries.saturating_add(self.columns().saturating_mul(20)).saturating_mul(size_of::<T>())
     }
 
-    /// Most residual blocks on a shortest path from a block of columns to another: a lower bound, by breadth-first searches from a block
-    /// of each connected piece. `residual_blocks` has those that touch each block.
+    /// Lower bound of the diameter of the graph, in residual blocks: the largest distance from the first block of columns of a connected
+    /// piece, by breadth-first search. `residual_blocks` has those that touch each block.
     pub(super) fn depth(&self, residual_blocks: &Lists<u32>) -> usize {
         let mut is_seen = vec![false; self.blocks()];
         let (mut front, mut next, mut deepest) = (Vec::new(), Vec::new(), 0);

@@ -16,7 +16,8 @@ const SMOOTH_ITERATIONS: usize = 100;
 /// Poses from which a solve of a pose graph begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Start {
-    /// The start of lowest cost: the given one and, if an edge's rotation is off by more than 1 rad there, the relaxations. With
+    /// The start of lowest cost: the given one; if an edge's rotation is off by more than 1 rad there, the chordal relaxation, and if one is
+    /// off there as well, the spectral relaxation. Relaxations that exceed the memory budget are left out. With
     /// [`with_robust_closures`](super::PoseGraphSolver::with_robust_closures): the given one and odometry, with the cost of robust closures.
     #[default]
     Best,

@@ -11,11 +11,12 @@ use crate::shuffle::shuffle;
 /// No node.
 const NONE: u32 = u32::MAX;
 
-/// Nodes of a graph that is small enough to be separated directly, and the number of nodes from which separators are grown in it.
+/// Most nodes of a graph that is separated directly, and the number of separators that are grown in it.
 const COARSEST: usize = 100;
 const SEEDS: usize = 4;
 
-/// Levels below a large graph at which several separators are tried.
+/// Least number of nodes of a large graph, the number of times that it is made coarser before several separators are tried, and
+/// their number.
 const LARGE: usize = 5000;
 const LEVELS: usize = 5;
 const TRIES: usize = 8;

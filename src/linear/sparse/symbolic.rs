@@ -12,8 +12,8 @@ use crate::parallel;
 /// No node.
 const NONE: usize = usize::MAX;
 
-/// Flops of a factorisation, for each block and each of its neighbours, from which nested dissection is tried as well: it then takes less time
-/// than the factorisation.
+/// Flops of a factorisation per block and neighbour beyond which nested dissection is tried: it takes less time than one such
+/// factorisation.
 const WORTHWHILE: f64 = 2e4;
 
 /// Columns of blocks that are eliminated together, from one front.
