@@ -6,7 +6,7 @@ use marquardt::curve::LegendPlace;
 use marquardt::graph::{Bundle, BundleFileError, BundleReport, BundleSolver, GraphError};
 use serde_json::json;
 
-use crate::arguments::BundleArguments;
+use crate::arguments::{BundleArguments, memory_option};
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::table::ResultTable;
@@ -74,7 +74,7 @@ fn explain(error: &GraphError, arguments: &BundleArguments, bundle: &Bundle) -> 
             let (image, point) = (bundle.images()[image].id, bundle.points()[point].id);
             format!("{file}: point {point} in image {image}: {error}")
         }
-        None => format!("{file}: {error}"),
+        None => format!("{file}: {error}{}", memory_option(error)),
     })
 }
 

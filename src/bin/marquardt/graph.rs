@@ -8,7 +8,7 @@ use marquardt::graph::{
 };
 use serde_json::json;
 
-use crate::arguments::GraphArguments;
+use crate::arguments::{GraphArguments, memory_option};
 use crate::failure::{Ending, Failure};
 use crate::table::ResultTable;
 use crate::{interrupt, terminal};
@@ -77,7 +77,7 @@ fn explain(error: &GraphError, arguments: &GraphArguments, graph: &PoseGraph) ->
     let file = arguments.file.display();
     Failure::new(match graph.line_of(error) {
         Some(line) => format!("{file}: line {line}: {error}"),
-        None => format!("{file}: {error}"),
+        None => format!("{file}: {error}{}", memory_option(error)),
     })
 }
 

@@ -1,7 +1,8 @@
 //! Limit of memory.
 
 use clap::{Args, value_parser};
-use marquardt::LevenbergMarquardt;
+use marquardt::graph::GraphError;
+use marquardt::{LevenbergMarquardt, SolveError};
 
 /// Limit of the memory of linear systems.
 #[derive(Debug, Args)]
@@ -18,5 +19,28 @@ impl MemoryArguments {
             Some(memory) => solver.with_memory_budget((memory as usize).saturating_mul(1 << 30)),
             None => solver,
         }
+    }
+}
+
+/// The option that allows the memory that an error names; empty for other errors.
+pub fn memory_option(error: &GraphError) -> String {
+    match error {
+        GraphError::Solve(SolveError::MemoryBudget { needed, .. }) => {
+            format!("; --memory {} allows it", needed.div_ceil(1 << 30))
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_allows_what_is_needed() {
+        let of = |needed| memory_option(&SolveError::MemoryBudget { needed, budget: 1, rows_that_fit: 0 }.into());
+        assert_eq!(of(3 << 30), "; --memory 3 allows it");
+        assert_eq!(of((3 << 30) + 1), "; --memory 4 allows it");
+        assert_eq!(memory_option(&SolveError::ColumnBlocks.into()), "");
     }
 }

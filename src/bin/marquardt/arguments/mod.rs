@@ -29,6 +29,7 @@ pub use fit::FitArguments;
 pub use formats::FormatArguments;
 pub use graph::GraphArguments;
 pub use many::ManyArguments;
+pub use memory::memory_option;
 pub use method::MethodArguments;
 pub use output::OutputArguments;
 pub use parameters::ParameterArguments;
