@@ -102,7 +102,8 @@ fn minibatches_take_the_steps_of_the_same_network() {
         assert_eq!(found.step.applied, expected.applied, "step {step}");
         last = expected.loss;
         let difference = (found.step.loss - last).abs();
-        assert!(difference <= 1e-4 * last, "step {step}: {} and {last}", found.step.loss);
+        // Steps amplify the rounding errors of two orders of summation, relative to a loss that falls to 10⁻⁸.
+        assert!(difference <= 1e-4 * last.max(1e-6), "step {step}: {} and {last}", found.step.loss);
     }
     assert!(last < 1e-3, "{last}");
 }
