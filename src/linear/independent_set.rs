@@ -18,6 +18,17 @@ pub(super) fn independent_set(structure: &BlockStructure, residual_blocks: &List
     }
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_cached_key(|&block| connected[block]);
+    let mut set = first_of_neighbours(n, order.into_iter(), neighbours);
+    set.sort_unstable();
+    set
+}
+
+/// An independent set of `n` blocks: each block of an order of which no earlier block of the set is a neighbour.
+pub(super) fn first_of_neighbours<N: Iterator<Item = usize>>(
+    n: usize,
+    order: impl Iterator<Item = usize>,
+    neighbours: impl Fn(usize) -> N,
+) -> Vec<usize> {
     let mut is_excluded = vec![false; n];
     let mut set = Vec::new();
     for block in order {
@@ -26,7 +37,6 @@ pub(super) fn independent_set(structure: &BlockStructure, residual_blocks: &List
             neighbours(block).for_each(|other| is_excluded[other] = true);
         }
     }
-    set.sort_unstable();
     set
 }
 

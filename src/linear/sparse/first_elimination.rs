@@ -1,5 +1,6 @@
 //! Blocks that are eliminated before all others, such as the points of bundle adjustment.
 
+use crate::linear::independent_set::first_of_neighbours;
 use crate::lists::Lists;
 
 /// Most neighbours of a block that is eliminated first: all of them become neighbours of each other.
@@ -23,24 +24,17 @@ impl FirstElimination {
         let n = graph.len();
         let few = (0..n).filter(|&i| graph.of(i).len() <= FEW);
         let by_degree = Lists::sorted(FEW + 1, few.map(|i| (graph.of(i).len(), i as u32)));
-        let mut is_other = vec![false; n];
-        let mut place = vec![0; n];
-        let mut columns_left: usize = (0..n).map(&sizes).sum();
-        let most_left = (OF_OTHERS * columns_left as f64) as usize;
-        let mut first = Vec::new();
-        for &i in &by_degree.items {
-            if !is_other[i as usize] {
-                graph.of(i as usize).iter().for_each(|&other| is_other[other as usize] = true);
-                columns_left -= sizes(i as usize);
-                first.push(i);
-            }
-        }
-        if columns_left > most_left {
+        let order = by_degree.items.iter().map(|&i| i as usize);
+        let first = first_of_neighbours(n, order, |i| graph.of(i).iter().map(|&other| other as usize));
+        let columns: usize = (0..n).map(&sizes).sum();
+        let columns_left = columns - first.iter().map(|&i| sizes(i)).sum::<usize>();
+        if columns_left > (OF_OTHERS * columns as f64) as usize {
             return None;
         }
-        is_other.fill(true);
-        first.iter().for_each(|&i| is_other[i as usize] = false);
+        let mut is_other = vec![true; n];
+        first.iter().for_each(|&i| is_other[i] = false);
         let others: Vec<u32> = (0..n as u32).filter(|&i| is_other[i as usize]).collect();
+        let mut place = vec![0; n];
         others.iter().enumerate().for_each(|(k, &i)| place[i as usize] = k as u32);
         let mut of_others = Lists::new();
         // The last block of which each other one was found to be a neighbour.
@@ -60,6 +54,7 @@ impl FirstElimination {
             }
             of_others.end();
         }
+        let first = first.iter().map(|&i| i as u32).collect();
         Some(FirstElimination { first, others, graph: of_others })
     }
 
