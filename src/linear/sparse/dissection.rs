@@ -109,6 +109,18 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "rayon")]
+    #[test]
+    fn the_number_of_threads_changes_no_set() {
+        let graph = grid(90);
+        let of_threads = [1, 2, 5].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let sets = pool.install(|| nested_dissection(&graph, |_| 3, |_| true));
+            (sets.starts, sets.items)
+        });
+        assert!(of_threads[0].0.len() > 50 && of_threads.iter().all(|sets| *sets == of_threads[0]));
+    }
+
     #[test]
     fn nodes_that_are_not_taken_are_in_no_set() {
         let graph = grid(20);
