@@ -22,11 +22,11 @@ impl MemoryArguments {
     }
 }
 
-/// The option that allows the memory that an error names; empty for other errors.
+/// The least value of the option with which the memory of an error is allowed; empty for other errors. A later stage may need more.
 pub fn memory_option(error: &GraphError) -> String {
     match error {
         GraphError::Solve(SolveError::MemoryBudget { needed, .. }) => {
-            format!("; --memory {} allows it", needed.div_ceil(1 << 30))
+            format!("; --memory {} or more is needed", needed.div_ceil(1 << 30))
         }
         _ => String::new(),
     }
@@ -37,10 +37,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_option_allows_what_is_needed() {
+    fn the_option_is_at_least_what_is_needed() {
         let of = |needed| memory_option(&SolveError::MemoryBudget { needed, budget: 1, rows_that_fit: 0 }.into());
-        assert_eq!(of(3 << 30), "; --memory 3 allows it");
-        assert_eq!(of((3 << 30) + 1), "; --memory 4 allows it");
+        assert_eq!(of(3 << 30), "; --memory 3 or more is needed");
+        assert_eq!(of((3 << 30) + 1), "; --memory 4 or more is needed");
         assert_eq!(memory_option(&SolveError::ColumnBlocks.into()), "");
     }
 }
